@@ -1,0 +1,42 @@
+# Every target works on a machine that has Python 3.11 or newer, Go and make, and nothing else.
+# Apart from the ordinary user caches of Go and uv, everything lands in .berth/ and .venv/ of this checkout.
+
+PYTHON ?= python3
+UV     := $(or $(shell command -v uv 2>/dev/null),.berth/uv/bin/uv)
+VENV   := .venv
+RUN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+export PYTHONDONTWRITEBYTECODE :=
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: help demo test fast check bench docs lock clean toolchain
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
+
+.berth/uv/bin/uv:
+	@echo "installing uv in .berth/uv" >&2
+	@$(PYTHON) -m venv .berth/uv
+	@.berth/uv/bin/pip install --quiet --disable-pip-version-check uv
+
+$(STAMP): pyproject.toml requirements/dev.txt | $(UV)
+	@test -x $(RUN)/python || $(UV) venv --quiet --python $(PYTHON) $(VENV)
+	@$(UV) pip sync --quiet --python $(RUN)/python --require-hashes --compile-bytecode requirements/dev.txt
+	@$(UV) pip install --quiet --python $(RUN)/python --no-deps --editable .
+	@touch $@
+
+venv: $(STAMP) ## install Python packages into .venv
+
+toolchain: $(STAMP) ## find, download or build the Pulumi CLI
+	@$(RUN)/berth doctor --install
+
+lock: | $(UV) ## renew requirements/*.txt from pyproject.toml
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --all-extras pyproject.toml --custom-compile-command "make lock" -o requirements/run.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --all-extras --group dev pyproject.toml --custom-compile-command "make lock" -o requirements/dev.txt
+
+clean: ## remove everything that was built or installed here
+	@rm -rf .berth .venv site dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
