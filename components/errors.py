@@ -95,7 +95,7 @@ class LockError(BerthError):
 
 
 class SchedulingError(BerthError):
-    """The scheduler was given a snapshot that contradicts itself. (Not fitting is a result, never an error.)"""
+    """The scheduler was given a snapshot that contradicts itself; not fitting is a result, never an error."""
 
     code = "scheduling"
     exit_code = 2
