@@ -1,0 +1,122 @@
+"""What all models of the user's language share: frozen, strict, camelCase outside and snake_case inside.
+
+Every kind is a ``Document``: apiVersion, kind, metadata, spec. The models hold the rules that one document can check
+by itself; rules between documents live in ``references.py``, positions and wording in ``load.py``. A field that only
+Berth's own apiVersion knows carries ``BERTH``; one that is declared but whose work is not built carries ``LATER`` and
+is refused at load.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic.alias_generators import to_camel
+
+from components.api.frozen import FrozenDict, FrozenMap
+
+MODELPLANE: Final = "modelplane.ai/v1alpha1"
+BERTH_VERSION: Final = "berth.dev/v1alpha1"
+
+ApiVersion = Literal["modelplane.ai/v1alpha1", "berth.dev/v1alpha1"]
+
+T = TypeVar("T")
+
+Items = Annotated[tuple[T, ...], Strict(strict=False)]
+"""A list field: any sequence is taken, a tuple is kept. Its items stay strict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Marks a field that the predecessor does not have."""
+
+    supported: bool = True
+
+
+BERTH: Final = Own()
+"""The field exists only under ``apiVersion: berth.dev/v1alpha1``."""
+
+LATER: Final = Own(supported=False)
+"""As ``BERTH``, and nothing acts on the field yet: writing it is an error, never silently ignored."""
+
+
+class Model(BaseModel):
+    """The base of everything that a manifest is made of."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+    )
+
+
+class Metadata(Model):
+    """Who a document is."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253)]
+    """The name, unique per kind and namespace."""
+
+    namespace: Annotated[str, Field(max_length=63)] = ""
+    """The namespace of a namespaced kind; by default the folder's under `models/`, else `default`."""
+
+    labels: FrozenMap[str, str] = FrozenDict()
+    """Labels. Those of a cluster are what `clusterSelector` matches, those of an endpoint what a service matches."""
+
+    annotations: FrozenMap[str, str] = FrozenDict()
+    """Free text by key; Berth does not read it."""
+
+
+class Document(Model):
+    """The base of every kind."""
+
+    NAMESPACED: ClassVar[bool] = True
+    """Whether documents of this kind live in a namespace."""
+
+    SHORT_NAME: ClassVar[str] = ""
+    """The short name that kubectl users know."""
+
+    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """The printer columns that follow NAME: heading and path."""
+
+    api_version: ApiVersion
+    """`modelplane.ai/v1alpha1` for a portable manifest, `berth.dev/v1alpha1` for Berth's own fields."""
+
+    kind: str
+    """The kind."""
+
+    metadata: Metadata
+    """Name, namespace, labels and annotations."""
+
+    @property
+    def name(self) -> str:
+        """The document's name."""
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """The document's namespace; empty for a cluster-scoped kind."""
+        return self.metadata.namespace
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Kind, namespace and name."""
+        return (self.kind, self.metadata.namespace, self.metadata.name)
+
+
+class LabelSelector(Model):
+    """Chooses by labels."""
+
+    match_labels: FrozenMap[str, str] = FrozenDict()
+    """Every label must be there with this value; an empty map matches everything."""
+
+    def matches(self, labels: "FrozenMap[str, str]") -> bool:
+        """Whether all wanted labels are there."""
+        return all(labels.get(key) == value for key, value in self.match_labels.items())
+
+
+Later = Annotated[Any, LATER]
+"""The type of a field that is declared but not supported yet."""

@@ -1,0 +1,79 @@
+"""Fleet: everything one environment's manifests say, validated, sorted and immutable.
+
+Equal input in any file, document or key order gives an equal fleet and equal digests. Digests are taken over the
+parsed models without their defaults, so that a comment, an explicit default, or a field that a later Berth adds changes
+nothing; the apiVersion is left out, because it only says which fields may be written.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from components.api.base import Document
+from components.api.environment import Environment
+from components.api.frozen import FrozenDict
+from components.api.inference_class import InferenceClass
+from components.api.inference_cluster import InferenceCluster
+from components.api.inference_gateway import InferenceGateway
+from components.api.model_cache import ModelCache
+from components.api.model_deployment import ModelDeployment
+from components.api.model_endpoint import ModelEndpoint
+from components.api.model_service import ModelService
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """Where a document begins; ``line`` counts from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The validated manifests of one environment; every mapping is sorted by its key."""
+
+    environment: Environment
+    classes: Mapping[str, InferenceClass] = field(default_factory=FrozenDict)
+    clusters: Mapping[str, InferenceCluster] = field(default_factory=FrozenDict)
+    gateways: Mapping[str, InferenceGateway] = field(default_factory=FrozenDict)
+    deployments: Mapping[Key, ModelDeployment] = field(default_factory=FrozenDict)
+    services: Mapping[Key, ModelService] = field(default_factory=FrozenDict)
+    caches: Mapping[Key, ModelCache] = field(default_factory=FrozenDict)
+    endpoints: Mapping[Key, ModelEndpoint] = field(default_factory=FrozenDict)
+    sources: Mapping[tuple[str, str, str], Location] = field(default_factory=FrozenDict, compare=False)
+    """Where each document stands, by kind, namespace and name."""
+
+    @property
+    def name(self) -> str:
+        """The environment's name."""
+        return self.environment.name
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Every namespace that holds a document, sorted."""
+        keys = {key[0] for group in (self.deployments, self.services, self.caches, self.endpoints) for key in group}
+        return tuple(sorted(keys))
+
+    def platform_digest(self) -> str:
+        """Digest of the environment, classes, clusters and gateways."""
+        documents = (self.environment, *self.classes.values(), *self.clusters.values(), *self.gateways.values())
+        return digest(documents)
+
+    def namespace_digest(self, namespace: str) -> str:
+        """Digest of one namespace's deployments, services, caches and endpoints."""
+        groups: tuple[Mapping[Key, Document], ...] = (self.deployments, self.services, self.caches, self.endpoints)
+        return digest(document for group in groups for key, document in group.items() if key[0] == namespace)
+
+
+def digest(documents: Iterable[Document]) -> str:
+    """Hash parsed documents, in any order, to ``sha256:`` and 64 hex digits."""
+    canonical = [
+        document.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"api_version"})
+        for document in sorted(documents, key=lambda document: document.key)
+    ]
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,205 @@
+"""InferenceClass: a hardware recipe, what a node of a pool has and how a cloud makes it. Pure data."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from components.api.base import Document, Items, Model
+from components.api.frozen import FrozenDict, FrozenMap
+
+Provider = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr"]
+Text63 = Annotated[str, Field(min_length=1, max_length=63)]
+Text253 = Annotated[str, Field(min_length=1, max_length=253)]
+DiskSize = Annotated[int, Field(ge=10)]
+
+
+class Accelerator(Model):
+    """The accelerator of a machine type."""
+
+    type: Text63
+    """Accelerator name; becomes the node label `modelplane.ai/gpu`. On GKE it is also what is asked of the cloud."""
+
+    count: Annotated[int, Field(ge=1, le=16)]
+    """Accelerators per node."""
+
+
+class GkeProvisioning(Model):
+    """How to make a node on GKE."""
+
+    machine_type: Annotated[str, Field(min_length=1)]
+    """GCE machine type."""
+
+    disk_size_gb: DiskSize = 100
+    """Boot disk, in GB."""
+
+    accelerator: Accelerator
+    """The accelerator asked of the cloud."""
+
+
+class EksProvisioning(Model):
+    """How to make a node on EKS."""
+
+    instance_type: Annotated[str, Field(min_length=1)]
+    """EC2 instance type."""
+
+    disk_size_gb: DiskSize = 100
+    """Root volume, in GB."""
+
+    accelerator: Accelerator
+    """The accelerator the instance type has; a label only."""
+
+
+class AksProvisioning(Model):
+    """How to make a node on AKS."""
+
+    vm_size: Annotated[str, Field(min_length=1)]
+    """Azure VM size."""
+
+    disk_size_gb: DiskSize = 100
+    """OS disk, in GB."""
+
+    accelerator: Accelerator
+    """The accelerator the VM size has; a label only."""
+
+
+class NebiusProvisioning(Model):
+    """How to make a node on Nebius."""
+
+    platform: Text63
+    """Platform, such as `gpu-h100-sxm`."""
+
+    preset: Text63
+    """Preset of the platform, such as `8gpu-128vcpu-1600gb`."""
+
+    disk_size_gb: DiskSize = 100
+    """Boot disk, in GiB."""
+
+    drivers_preset: Text63 = "cuda13.0"
+    """NVIDIA driver stack that is preinstalled; valid values depend on platform and Kubernetes version."""
+
+    accelerator: Accelerator
+    """The accelerator the preset has; a label only."""
+
+
+class VultrProvisioning(Model):
+    """How to make a node on Vultr."""
+
+    plan: Text63
+    """Vultr plan id."""
+
+    accelerator: Accelerator
+    """The accelerator the plan has; a label only."""
+
+
+class Provisioning(Model):
+    """How a cloud makes a node of this class."""
+
+    provider: Provider
+    """The cloud; the block of the same name must be there. Blocks of other clouds may stand beside it."""
+
+    gke: GkeProvisioning | None = None
+    """How to make a node on GKE."""
+
+    eks: EksProvisioning | None = None
+    """How to make a node on EKS."""
+
+    aks: AksProvisioning | None = None
+    """How to make a node on AKS."""
+
+    nebius: NebiusProvisioning | None = None
+    """How to make a node on Nebius."""
+
+    vultr: VultrProvisioning | None = None
+    """How to make a node on Vultr."""
+
+
+class Attribute(Model):
+    """One typed attribute of a device; exactly one field is set."""
+
+    string: Annotated[str, Field(max_length=253)] | None = None
+    """Text."""
+
+    version: Annotated[str, Field(max_length=32)] | None = None
+    """A semantic version: major.minor.patch."""
+
+    bool_value: Annotated[bool | None, Field(alias="bool")] = None
+    """True or false."""
+
+    int_value: Annotated[int | None, Field(alias="int", ge=-(2**63), le=2**63 - 1)] = None
+    """A 64-bit integer."""
+
+    @property
+    def kind(self) -> str:
+        """Which field is set: ``string``, ``version``, ``bool`` or ``int``."""
+        return next((name for name, value in self._fields() if value is not None), "")
+
+    @property
+    def value(self) -> str | bool | int | None:
+        """The value, whatever its type."""
+        return next((value for _, value in self._fields() if value is not None), None)
+
+    def _fields(self) -> tuple[tuple[str, str | bool | int | None], ...]:
+        return (
+            ("string", self.string),
+            ("version", self.version),
+            ("bool", self.bool_value),
+            ("int", self.int_value),
+        )
+
+
+class Capacity(Model):
+    """One capacity of a device."""
+
+    value: Annotated[str, Field(min_length=1, max_length=32)]
+    """A Kubernetes quantity, such as `141Gi`."""
+
+
+class Device(Model):
+    """One kind of device on a node, not one physical device."""
+
+    name: Text63
+    """Name within the class."""
+
+    claim: Literal["DRA", "Synthetic"] = "DRA"
+    """`DRA`: claimed from the driver. `Synthetic`: only matched for placement, never claimed."""
+
+    driver: Text253
+    """DRA driver; also the domain of attribute and capacity names without one."""
+
+    device_class_name: Text253 | None = None
+    """DeviceClass of the claim; needed for DRA."""
+
+    count: Annotated[int, Field(ge=1, le=64)] = 1
+    """Devices of this kind per node."""
+
+    attributes: FrozenMap[str, Attribute] = Field(default=FrozenDict(), max_length=32)
+    """Attributes by bare or `domain/name` key."""
+
+    capacity: FrozenMap[str, Capacity] = Field(default=FrozenDict(), max_length=32)
+    """Capacities by bare or `domain/name` key."""
+
+
+class InferenceClassSpec(Model):
+    """A hardware recipe."""
+
+    description: str | None = None
+    """Free text."""
+
+    provisioning: Provisioning | None = None
+    """How a cloud makes a node; leave it out for hardware that exists."""
+
+    devices: Items[Device] = Field(min_length=1, max_length=16)
+    """The kinds of devices on one node. Their order has a meaning: a request takes the first that fits."""
+
+
+class InferenceClass(Document):
+    """A hardware recipe that node pools refer to by name."""
+
+    NAMESPACED: ClassVar[bool] = False
+    SHORT_NAME: ClassVar[str] = "icl"
+
+    kind: Literal["InferenceClass"]
+    """Always `InferenceClass`."""
+
+    spec: InferenceClassSpec
+    """The recipe."""

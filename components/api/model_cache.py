@@ -1,0 +1,91 @@
+"""ModelCache: weights staged once on every cluster that may serve them."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from components.api.base import Document, LabelSelector, Later, Model
+
+
+class AuthSecret(Model):
+    """A token, in a secret of the cache's namespace."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Name of the secret."""
+
+    key: str = "HF_TOKEN"
+    """Key in the secret."""
+
+
+class HuggingFace(Model):
+    """A repository on Hugging Face."""
+
+    repo: Annotated[str, Field(min_length=1)]
+    """Repository, as `owner/name`."""
+
+    revision: str | None = None
+    """Branch, tag or commit; the default branch without it."""
+
+    auth_secret: AuthSecret | None = None
+    """Token for a gated repository."""
+
+    size_gib: Annotated[int, Field(alias="sizeGiB", ge=1, le=100_000)]
+    """Size of the volume, in GiB."""
+
+
+class ModelCacheSpec(Model):
+    """Weights and where they are staged."""
+
+    source: Literal["HuggingFace"]
+    """Where the weights come from; the block of the same name must be there."""
+
+    hugging_face: HuggingFace | None = None
+    """A repository on Hugging Face."""
+
+    cluster_selector: LabelSelector | None = None
+    """Clusters it is staged on; every cluster without it."""
+
+    s3: Later = None
+    """A bucket on S3."""
+
+    gcs: Later = None
+    """A bucket on Google Cloud Storage."""
+
+    oci: Later = None
+    """An artefact in an OCI registry."""
+
+    pvc: Later = None
+    """A volume claim that exists."""
+
+    ngc: Later = None
+    """A model on NVIDIA NGC."""
+
+    include: Later = None
+    """Patterns of files to stage."""
+
+    exclude: Later = None
+    """Patterns of files to leave out."""
+
+    checksum: Later = None
+    """What the staged files must add up to."""
+
+    image: Later = None
+    """Image of the job that stages."""
+
+
+class ModelCache(Document):
+    """Weights staged on clusters."""
+
+    SHORT_NAME: ClassVar[str] = "mc"
+    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (("SOURCE", "spec.huggingFace.repo"),)
+
+    kind: Literal["ModelCache"]
+    """Always `ModelCache`."""
+
+    spec: ModelCacheSpec
+    """The cache."""
+
+    @property
+    def size_gib(self) -> int:
+        """Size of the volume, in GiB."""
+        return self.spec.hugging_face.size_gib if self.spec.hugging_face else 0

@@ -1,0 +1,197 @@
+"""ModelDeployment: replicas of a model across the fleet, each one or more engines on one cluster."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from components.api.base import BERTH, LATER, Document, Items, LabelSelector, Later, Model
+from components.api.frozen import FrozenDict, FrozenMap
+from components.api.pod_template import LabelValue, PodTemplate
+
+Text63 = Annotated[str, Field(min_length=1, max_length=63)]
+
+
+class ModelCacheRef(Model):
+    """A ModelCache of the same namespace."""
+
+    name: Annotated[str, Field(min_length=1)]
+    """Its name."""
+
+
+class Serving(Model):
+    """How engines share the work of a request."""
+
+    mode: Literal["Unified", "PrefillDecode"] = "Unified"
+    """`Unified`: every engine does all. `PrefillDecode`: one engine reads the prompt, another writes the answer."""
+
+
+class Toleration(Model):
+    """Lets replicas onto a tainted cluster."""
+
+    key: str | None = None
+    """Key of the taint; empty with `Exists` tolerates everything."""
+
+    operator: Literal["Exists", "Equal"] = "Equal"
+    """`Exists` looks at the key, `Equal` at the value too."""
+
+    value: str | None = None
+    """Value of the taint."""
+
+    effect: Literal["NoSchedule", "NoExecute"] | None = None
+    """Effect of the taint; without it both match."""
+
+
+class Selector(Model):
+    """A condition on one device."""
+
+    cel: Annotated[str, Field(min_length=1, max_length=10240)] | None = None
+    """A CEL expression over `device`, as in Kubernetes dynamic resource allocation."""
+
+
+class DeviceRequest(Model):
+    """Devices of one kind that a member asks of its node."""
+
+    name: Text63
+    """Name within the member; becomes the request's name in the claim."""
+
+    count: Annotated[int, Field(ge=1, le=64)] = 1
+    """Devices per node."""
+
+    selectors: Items[Selector] = Field(min_length=1, max_length=8)
+    """Conditions; all must hold."""
+
+
+class NodeSelector(Model):
+    """What a member asks of its node."""
+
+    devices: Items[DeviceRequest] = Field(min_length=1, max_length=16)
+    """Requests; no two share a device."""
+
+
+class Worker(Model):
+    """The followers of a gang."""
+
+    nodes: Annotated[int, Field(ge=1, le=63)]
+    """Follower pods, one per node; the gang has one more, its leader."""
+
+
+class Member(Model):
+    """A pod role inside an engine."""
+
+    role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
+    """`Standalone` is an engine of one pod; a gang has one `Leader` and one `Worker` entry."""
+
+    node_selector: NodeSelector | None = None
+    """What it asks of its node; at least one member of an engine asks."""
+
+    worker: Worker | None = None
+    """The followers; only on a `Worker`."""
+
+    template: PodTemplate
+    """What its pods look like."""
+
+
+class Engine(Model):
+    """A process group inside a replica."""
+
+    name: Text63
+    """Name within the deployment."""
+
+    copies: Annotated[int, Field(ge=1, le=64)] = 1
+    """Identical copies in each replica."""
+
+    phase: Literal["Prefill", "Decode"] | None = None
+    """Its part in `PrefillDecode` serving; not set otherwise."""
+
+    members: Items[Member] = Field(min_length=1, max_length=2)
+    """One Standalone member, or a Leader and a Worker."""
+
+
+class ReplicaMetadata(Model):
+    """Labels of replicas and endpoints."""
+
+    labels: FrozenMap[str, LabelValue] = Field(default=FrozenDict(), max_length=32)
+    """Labels that services select on; pods do not get them."""
+
+
+class ReplicaSpec(Model):
+    """One replica, and where it may run."""
+
+    cluster_selector: LabelSelector | None = None
+    """Clusters it may run on; all without it."""
+
+    model_cache_ref: ModelCacheRef | None = None
+    """The cache with its weights."""
+
+    serving: Serving = Serving()
+    """How engines share the work."""
+
+    tolerations: Items[Toleration] = ()
+    """Taints of clusters that do not keep it off."""
+
+    engines: Items[Engine] = Field(min_length=1, max_length=8)
+    """Its engines, all on one cluster."""
+
+    fabric: Later = None
+    """Whether the nodes of a gang must share a fabric."""
+
+    block_size: Later = None
+    """Tokens per block of the KV cache, for prefix routing."""
+
+
+class ReplicaTemplate(Model):
+    """What a replica looks like."""
+
+    metadata: ReplicaMetadata = ReplicaMetadata()
+    """Labels of replicas and endpoints."""
+
+    spec: ReplicaSpec
+    """The replica."""
+
+
+class Surge(Model):
+    """What may happen while a replica is replaced."""
+
+    allow_gap: bool = False
+    """Where there is no room for a successor, the last replica may go before the new one serves."""
+
+
+class ModelDeploymentSpec(Model):
+    """Replicas of a model."""
+
+    replicas: Annotated[int, Field(ge=0)]
+    """Replicas across the fleet. Under `modelplane.ai` 1 to 10; under `berth.dev` any number, and 0 parks it."""
+
+    template: ReplicaTemplate
+    """What a replica looks like."""
+
+    surge: Annotated[Surge, BERTH] = Surge()
+    """What may happen while a replica is replaced."""
+
+    keep_old: Annotated[str | None, LATER] = None
+    """How long a replaced replica is kept, as a duration such as `30m`."""
+
+    priority: Later = None
+    """Who goes first when not all fit."""
+
+    strategy: Later = None
+    """Placement order, instead of the environment's."""
+
+    max_usd_per_hour: Later = None
+    """Highest cost of all replicas."""
+
+    secrets: Later = None
+    """Secrets the pods need beyond those their variables name."""
+
+
+class ModelDeployment(Document):
+    """Replicas of a model across the fleet."""
+
+    SHORT_NAME: ClassVar[str] = "md"
+    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (("REPLICAS", "spec.replicas"),)
+
+    kind: Literal["ModelDeployment"]
+    """Always `ModelDeployment`."""
+
+    spec: ModelDeploymentSpec
+    """The deployment."""

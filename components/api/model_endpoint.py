@@ -1,0 +1,39 @@
+"""ModelEndpoint: an address that serves a model, written by hand for one outside the fleet."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from components.api.base import Document, Later, Model
+
+
+class ModelEndpointSpec(Model):
+    """An address."""
+
+    url: Annotated[str, Field(min_length=1)]
+    """Full URL; scheme, host and port are used for routing."""
+
+    rewrite_path: str | None = None
+    """Prefix that takes the place of the service's prefix."""
+
+    credentials: Later = None
+    """Key for an external provider."""
+
+    host: Later = None
+    """Host header that is sent."""
+
+    tls_server_name: Later = None
+    """Name the certificate must bear."""
+
+
+class ModelEndpoint(Document):
+    """An address that serves a model."""
+
+    SHORT_NAME: ClassVar[str] = "me"
+    COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = (("URL", "spec.url"),)
+
+    kind: Literal["ModelEndpoint"]
+    """Always `ModelEndpoint`."""
+
+    spec: ModelEndpointSpec
+    """The endpoint."""

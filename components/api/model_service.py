@@ -1,0 +1,62 @@
+"""ModelService: one address for endpoints chosen by labels, with traffic split by weight."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from components.api.base import Document, Items, Later, Model
+from components.api.frozen import FrozenMap
+
+
+class EndpointSelector(Model):
+    """Chooses endpoints."""
+
+    match_labels: FrozenMap[str, str]
+    """Every label must be there with this value."""
+
+
+class EndpointGroup(Model):
+    """A weighted group of endpoints."""
+
+    weight: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """Share of the whole group, relative to the other groups."""
+
+    selector: EndpointSelector
+    """The endpoints of the group."""
+
+
+class ModelServiceSpec(Model):
+    """One address."""
+
+    endpoints: Items[EndpointGroup] = Field(min_length=1)
+    """Weighted groups of endpoints."""
+
+    hostnames: Later = None
+    """Names the service answers to."""
+
+    tls: Later = None
+    """Certificate of the names."""
+
+    authentication: Later = None
+    """Which clients may call."""
+
+    rate_limit: Later = None
+    """How often they may call."""
+
+    timeouts: Later = None
+    """How long a request may take."""
+
+    fallback: Later = None
+    """Groups that are used, in order, when the first has nothing ready."""
+
+
+class ModelService(Document):
+    """One address for a model."""
+
+    SHORT_NAME: ClassVar[str] = "ms"
+
+    kind: Literal["ModelService"]
+    """Always `ModelService`."""
+
+    spec: ModelServiceSpec
+    """The service."""
