@@ -1,0 +1,96 @@
+"""The ``berth`` command: which verbs there are, and the one place that turns errors into messages and exit codes."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from cyclopts import App, CycloptsError
+
+from automation.cli.version import berth_version
+from components.errors import BerthError, InternalError
+
+_INTERRUPTED = 130
+_USAGE = 2
+
+VERBS = {
+    "init": "Write a commented, valid environment to start from.",
+    "validate": "Check all manifests and show every problem.",
+    "plan": "Compute placements, preview them with the policies, and write the lock.",
+    "up": "Plan, then apply step by step, gate by gate.",
+    "status": "Show what exists: clusters, pools, replicas and their condition.",
+    "explain": "Say why a deployment's replicas are where they are, or are not.",
+    "drift": "Compare what exists with the state; exits 7 when they differ.",
+    "destroy": "Tear the environment down.",
+    "unlock": "Free the lease that a dead run left on a stack.",
+    "env": "Print the variables that plain `pulumi` needs in this checkout.",
+    "doctor": "Check the machine and say how to fix what is missing.",
+    "selector": "Test, check and verify device selectors.",
+    "schema": "Print the JSON Schema of a kind, of the lock, or of an output.",
+    "version": "Print the versions of Berth and of what it drives.",
+}
+"""Every verb and its one line of help; its module is ``automation.cli.<verb>`` and is imported when it runs."""
+
+_ALIASES = {"plan": "preview", "up": "apply"}
+
+
+def build_app() -> App:
+    """Make the command tree without importing any verb."""
+    app = App(
+        name="berth",
+        help="An inference fleet as a reviewed Pulumi plan.",
+        help_format="plaintext",
+        version=berth_version,
+        version_flags=["--version"],
+        result_action="return_value",
+    )
+    for verb, text in VERBS.items():
+        names = [verb, _ALIASES[verb]] if verb in _ALIASES else [verb]
+        app.command(f"automation.cli.{verb}:{'app' if verb == 'selector' else verb}", name=names, help=text)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; prints every error it meets."""
+    try:
+        result: Any = build_app()(list(arguments), exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        sys.stderr.write(f"{str(error).strip()}\n  help: berth --help\n")
+        return _USAGE
+    except BerthError as error:
+        return _report(error, arguments)
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; nothing was started\n")
+        return _INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (the last line of defence: a bug gets its own exit code and a trace)
+        traceback.print_exc()
+        bug = InternalError(
+            f"a bug in Berth: {type(error).__name__}: {error}", help="please report it with the lines above"
+        )
+        return _report(bug, arguments)
+    return result if isinstance(result, int) else 0
+
+
+def _report(error: BerthError, arguments: Sequence[str]) -> int:
+    from automation.cli.sinks import Sinks
+    from automation.render.problems import error_json, error_lines
+
+    sinks = Sinks()
+    if _wants_json(arguments):
+        sinks.document(error_json(error))
+    sinks.complain(error_lines(error))
+    return error.exit_code
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(
+        a in {"--json", "--output=json", "-ojson"} or (a in {"-o", "--output"} and b == "json") for a, b in pairs
+    )
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    sys.exit(run(sys.argv[1:]))

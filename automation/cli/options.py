@@ -1,0 +1,55 @@
+"""Options that mean the same on every verb, with the environment variable that sets each.
+
+Precedence: flag, then environment variable, then the built-in default.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from automation.cli.sinks import Sinks
+
+Output = Literal["table", "json"]
+Color = Literal["auto", "always", "never"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Show:
+    """How a verb shows its answer."""
+
+    output: Annotated[Output, Parameter(name=["--output", "-o"], env_var="BERTH_OUTPUT")] = "table"
+    """Form of the answer on stdout."""
+
+    json: Annotated[bool, Parameter(negative="")] = False
+    """The same as ``-o json``."""
+
+    color: Annotated[Color, Parameter(env_var="BERTH_COLOR")] = "auto"
+    """Whether to colour; ``auto`` asks the terminal, NO_COLOR and FORCE_COLOR."""
+
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", env_var="BERTH_QUIET")] = False
+    """Say nothing on stderr but errors."""
+
+    def sinks(self) -> "Sinks":
+        """Open the sinks that these options describe."""
+        from automation.cli.sinks import Sinks
+
+        return Sinks(output="json" if self.json else self.output, color=self.color, quiet=self.quiet)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Which environment, and which clouds."""
+
+    env: Annotated[str, Parameter(name=["--env", "-e"], env_var="BERTH_ENV")] = "dev"
+    """Name of the environment: a folder of manifests."""
+
+    environments: Annotated[Path | None, Parameter(env_var="BERTH_ENVIRONMENTS")] = None
+    """Folder that holds the environments; by default ``stacks/environments`` of the project."""
+
+    simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False
+    """Use the simulated clouds, with a state of their own; never touches a real cloud."""

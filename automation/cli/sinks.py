@@ -1,0 +1,90 @@
+"""Where output goes: data to stdout, talk to stderr; the only place besides the verbs that knows a terminal.
+
+A sink turns the renderers' styled lines into colours when the terminal wants them, and says how wide it is. Output
+for machines is one JSON document on stdout, whatever happens on stderr.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, Any, Literal
+
+from automation.render.text import Line, Style, line
+
+_CODES: dict[Style, str] = {
+    "ok": "32",
+    "warn": "33",
+    "bad": "31",
+    "add": "32",
+    "change": "33",
+    "remove": "31",
+    "dim": "2",
+    "strong": "1",
+}
+_DEFAULT_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Sinks:
+    """The two streams of a run and how to write to them."""
+
+    output: Literal["table", "json"] = "table"
+    color: Literal["auto", "always", "never"] = "auto"
+    quiet: bool = False
+
+    @property
+    def machine(self) -> bool:
+        """Whether stdout is for a program, so that nothing may be asked."""
+        return self.output == "json"
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal; 100 where there is none."""
+        return shutil.get_terminal_size((_DEFAULT_WIDTH, 24)).columns
+
+    def data(self, lines: Iterable[Line]) -> None:
+        """Print the answer."""
+        self._write(sys.stdout, lines)
+
+    def document(self, value: Any) -> None:
+        """Print the answer as one JSON document."""
+        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+    def talk(self, lines: Iterable[Line]) -> None:
+        """Print progress, hints and warnings."""
+        if not self.quiet:
+            self._write(sys.stderr, lines)
+
+    def say(self, text: str) -> None:
+        """Print one plain line of progress."""
+        self.talk([Line()] if not text else [line(text)])
+
+    def complain(self, lines: Iterable[Line]) -> None:
+        """Print an error; never silenced."""
+        self._write(sys.stderr, lines)
+
+    def _write(self, stream: IO[str], lines: Iterable[Line]) -> None:
+        coloured = _wants_colour(stream, self.color)
+        for each in lines:
+            stream.write((_coloured(each) if coloured else each.plain) + "\n")
+        stream.flush()
+
+
+def _coloured(each: Line) -> str:
+    return "".join(
+        f"\x1b[{_CODES[span.style]}m{span.text}\x1b[0m" if span.style else span.text for span in each.spans
+    ).rstrip()
+
+
+def _wants_colour(stream: IO[str], color: str) -> bool:
+    if color != "auto":
+        return color == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+        return True
+    return stream.isatty()
