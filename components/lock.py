@@ -158,7 +158,7 @@ class ReplicaEntry(LockModel):
     labels: dict[str, str] = Field(default_factory=dict)
     placement: tuple[EnginePlacement, ...]
     stays: str | None = None
-    """The cluster taint (``key=value:effect``) that it does not tolerate and stays under, because it was there first."""
+    """A cluster taint (``key=value:effect``) that it does not tolerate and stays under, because it was there first."""
 
     def id_in(self, namespace: str) -> ReplicaId:
         """Return the identity of this replica in ``namespace``."""
