@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from automation.engine.events import EMPTY, PROVIDER_PREFIX
+from automation.engine.events import EMPTY, PROVIDER_PREFIX, empty
 from components.errors import DriverError
 from components.naming import StackName
 
@@ -48,8 +48,8 @@ class Resource:
     custom: bool = False
     parent: str = ""
     provider: str = ""
-    inputs: Mapping[str, Any] = field(default=EMPTY, repr=False)
-    outputs: Mapping[str, Any] = field(default=EMPTY, repr=False)
+    inputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
+    outputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
     dependencies: frozenset[str] = frozenset()
     init_errors: tuple[str, ...] = ()
     protected: bool = False
@@ -121,9 +121,9 @@ class Checkpoint:
     stack: StackName
     resources: tuple[Resource, ...] = ()
     pending: tuple[PendingOperation, ...] = ()
-    raw: Mapping[str, Any] = field(default=EMPTY, repr=False)
-    _index: Mapping[str, Resource] = field(default=EMPTY, repr=False, compare=False)
-    _children: Mapping[str, tuple[str, ...]] = field(default=EMPTY, repr=False, compare=False)
+    raw: Mapping[str, Any] = field(default_factory=empty, repr=False)
+    _index: Mapping[str, Resource] = field(default_factory=empty, repr=False, compare=False)
+    _children: Mapping[str, tuple[str, ...]] = field(default_factory=empty, repr=False, compare=False)
 
     @classmethod
     def from_json(cls, stack: StackName, raw: Mapping[str, Any]) -> Self:

@@ -13,7 +13,13 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
+
+
+def empty() -> Mapping[Any, Any]:
+    """Return the one empty mapping; the default of every mapping among the engine's values."""
+    return EMPTY
+
 
 PROVIDER_PREFIX = "pulumi:providers:"
 """Type of a provider resource, before the package's name."""
@@ -132,9 +138,9 @@ class ResourceStep:
     logical: bool = True
     replace_keys: tuple[str, ...] = ()
     diffs: tuple[PropertyDiff, ...] = ()
-    inputs: Mapping[str, Any] = field(default=EMPTY, repr=False)
-    outputs: Mapping[str, Any] = field(default=EMPTY, repr=False)
-    old_inputs: Mapping[str, Any] = field(default=EMPTY, repr=False)
+    inputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
+    outputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
+    old_inputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
     init_errors: tuple[str, ...] = ()
 
     @property
@@ -231,8 +237,8 @@ class PolicyRemediation(Event):
     pack: str
     rule: str
     urn: str
-    before: Mapping[str, Any] = field(default=EMPTY, repr=False)
-    after: Mapping[str, Any] = field(default=EMPTY, repr=False)
+    before: Mapping[str, Any] = field(default_factory=empty, repr=False)
+    after: Mapping[str, Any] = field(default_factory=empty, repr=False)
 
 
 class Analysis(StrEnum):
@@ -276,7 +282,7 @@ class Finished(Event):
     seconds: int
     preview: bool
     maybe_corrupt: bool = False
-    policy_packs: Mapping[str, str] = field(default=EMPTY)
+    policy_packs: Mapping[str, str] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True)

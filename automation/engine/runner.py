@@ -23,6 +23,7 @@ from automation.engine.events import (
     PolicyRemediation,
     PolicySummary,
     ResourceStep,
+    empty,
 )
 from automation.engine.lease import Lease
 from components.errors import PolicyViolation, ResourceFailed
@@ -79,7 +80,7 @@ class PolicyReport:
     deferred: tuple[PolicyFinding, ...] = ()
     remediations: tuple[PolicyRemediation, ...] = ()
     summaries: tuple[PolicySummary, ...] = ()
-    packs: Mapping[str, str] = field(default=EMPTY)
+    packs: Mapping[str, str] = field(default_factory=empty)
     """Packs that ran, with their versions."""
 
     @property
@@ -101,7 +102,7 @@ class Outcome:
     failures: tuple[ResourceFailure, ...] = ()
     policies: PolicyReport = field(default_factory=PolicyReport)
     diagnostics: tuple[Diagnostic, ...] = ()
-    changes: Mapping[Op, int] = field(default=EMPTY)
+    changes: Mapping[Op, int] = field(default_factory=empty)
     seconds: float = 0.0
 
     @property
