@@ -28,8 +28,29 @@ $(STAMP): pyproject.toml requirements/dev.txt | $(UV)
 
 venv: $(STAMP) ## install Python packages into .venv
 
-toolchain: $(STAMP) ## find, download or build the Pulumi CLI
-	@$(RUN)/berth doctor --install
+toolchain: $(STAMP) ## find, download or build the Pulumi CLI (minutes, once)
+	@$(RUN)/berth doctor --install --quiet-when-ready
+
+demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fleet
+	@$(RUN)/python -m automation.demo
+
+test: fast toolchain ## every test
+	@$(RUN)/pytest -q -m engine -n 2 --dist loadfile
+
+fast: $(STAMP) ## the tests that need no engine
+	@$(RUN)/pytest -q -m "not engine" -n 2
+
+check: $(STAMP) ## formatter, linter, type checkers, import rules
+	@$(RUN)/ruff format --check --quiet . && $(RUN)/ruff check --quiet . && echo "ruff: ok"
+	@$(RUN)/ty check --quiet && echo "ty: ok"
+	@$(RUN)/mypy --no-error-summary && echo "mypy: ok"
+	@$(RUN)/lint-imports --no-logo > .berth/imports.txt 2>&1 || { cat .berth/imports.txt; exit 1; }; echo "imports: ok"
+
+bench: $(STAMP) ## measure, as ratios to a baseline in the same run
+	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done
+
+docs: $(STAMP) ## build the documentation into site/
+	@$(RUN)/zensical build --clean --strict
 
 lock: | $(UV) ## renew requirements/*.txt from pyproject.toml
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
