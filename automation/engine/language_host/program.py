@@ -1,0 +1,136 @@
+"""Runs one Pulumi program in this process and says how it ended.
+
+Only public functions of ``pulumi.runtime`` are used. What the program has to say is logged to the engine here, so the
+answer only says whether it failed (``bail``: the message has been shown).
+
+Limit: a program runs in a thread, so it cannot set signal handlers of its own.
+"""
+
+import asyncio
+import contextvars
+import logging
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import grpc
+import pulumi
+from pulumi.runtime.proto import language_pb2
+
+_CALLS_PER_RESOURCE = 4
+_MOST_THREADS = 1 << 16
+_OWN_FRAMES = (str(Path(__file__).parent), "<frozen runpy>", str(Path(pulumi.__file__).parent / "runtime"))
+
+
+def run_program(request: Any, *, engine_address: str) -> Any:
+    """Run the program of a request; the answer has ``bail`` set when it failed."""
+    # The runtime keeps its settings in context variables: a copy, so that this run leaves nothing behind.
+    failure = contextvars.copy_context().run(_run, request, engine_address)
+    return language_pb2.RunResponse(bail=failure)
+
+
+def _run(request: Any, engine_address: str) -> bool:
+    pulumi.runtime.reset_options(
+        project=request.project,
+        stack=request.stack,
+        root_directory=request.info.root_directory or None,
+        parallel=request.parallel,
+        engine_address=engine_address,
+        monitor_address=request.monitor_address,
+        preview=request.dryRun,
+        organization=request.organization or "organization",
+    )
+    pulumi.runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+    # Tasks of a program that fails are never awaited; the message about that helps nobody.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    try:
+        with _place(request) as main, _loop(request.parallel) as loop:
+            loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: _execute(main)))
+    except pulumi.RunError as error:
+        pulumi.log.error(str(error))
+        return True
+    except grpc.RpcError as error:
+        return _rpc_failed(error)
+    except BaseException as error:  # noqa: BLE001 - whatever a program raises is its failure, not the host's
+        pulumi.log.error(f"Program failed with an unhandled exception:\n{_story(error)}")
+        return True
+    return False
+
+
+def _execute(main: str) -> None:
+    try:
+        runpy.run_path(main, run_name="__main__")
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise pulumi.RunError(f"the program ended itself with {error.code!r}") from error
+
+
+def _rpc_failed(error: grpc.RpcError) -> bool:
+    # An engine that is gone, or going, has said why itself.
+    code = error.code() if isinstance(error, grpc.Call) else None
+    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+        return False
+    details = error.details() if isinstance(error, grpc.Call) else str(error)
+    pulumi.log.error(f"the engine refused a call of the program: {details}")
+    return True
+
+
+@contextmanager
+def _place(request: Any) -> Iterator[str]:
+    """Make the process look as if the program had been started by hand in its own folder."""
+    folder = request.info.program_directory or request.pwd or os.getcwd()
+    main = os.path.normpath(os.path.join(folder, request.info.entry_point or "."))
+    before, modules = (os.getcwd(), list(sys.path), list(sys.argv)), set(sys.modules)
+    os.chdir(request.pwd or folder)
+    if os.path.isfile(main):  # for a folder runpy does the same itself
+        sys.path.insert(0, os.path.dirname(main))
+    sys.argv = [main, *request.args]
+    try:
+        yield main
+    finally:
+        os.chdir(before[0])
+        sys.path[:], sys.argv = before[1], before[2]
+        _forget(modules, request.info.root_directory or folder)
+
+
+def _forget(before: set[str], root: str) -> None:
+    """Unload the modules of the program, so that another run in this process starts as fresh as this one did.
+
+    A resource kept in a module between two runs would be registered in the first one only, and the engine would then
+    want to delete it.
+    """
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file.startswith(root + os.sep) and "site-packages" not in file:
+            del sys.modules[name]
+
+
+@contextmanager
+def _loop(parallel: int) -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    threads = min(max(parallel, 1) * _CALLS_PER_RESOURCE, _MOST_THREADS)
+    loop.set_default_executor(ThreadPoolExecutor(max_workers=threads))
+    try:
+        yield loop
+    finally:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                loop.run_until_complete(task)
+        loop.close()
+
+
+def _story(error: BaseException) -> str:
+    """Write the traceback without the frames of the host and the runtime that lie above the program's first one."""
+    first: TracebackType | None = error.__traceback__
+    while first is not None and first.tb_frame.f_code.co_filename.startswith(_OWN_FRAMES):
+        first = first.tb_next
+    shown = first or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, shown)).rstrip()
