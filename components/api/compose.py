@@ -1,0 +1,356 @@
+"""Turns the bytes of a YAML file into trees with places, or into located problems; it never raises.
+
+libyaml's event parser does the scanning (PyYAML's C binding; the pure one where that is missing), the composing is
+ours: YAML 1.2 core scalars (``no`` is text), duplicate keys refused, merge keys read, and bounds on size, depth and
+alias expansion, so that no file can take more than a moment. After a syntax error composing goes on at the next
+``---``, so that one broken document does not hide the problems of the others.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+import yaml
+
+from components.api.codes import Code
+from components.api.nodes import MappingNode, Node, Scalar, ScalarNode, SequenceNode
+from components.api.syntax_errors import wording
+from components.errors import Problem
+
+try:
+    from yaml import CSafeLoader as EventParser
+except ImportError:  # a PyYAML built without libyaml: slower, the same events
+    from yaml import SafeLoader as EventParser  # type: ignore[assignment]
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""Largest file; an ordinary deployment is under 2 KiB."""
+MAX_DEPTH: Final = 64
+"""Deepest nesting; an ordinary deployment has 12 levels."""
+MAX_NODES: Final = 400_000
+"""Most values in one file, aliases unfolded."""
+MAX_DIGITS: Final = 40
+"""Longest number; every field's bounds are far below."""
+MAX_LINE: Final = 1000
+"""Characters of a source line that a problem carries."""
+MAX_PROBLEMS: Final = 100
+"""Problems after which the rest of a file is not read."""
+MAX_RESTARTS: Final = 20
+"""Syntax errors after which the rest of a file is not read."""
+
+_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts as the end of a line
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_DOCUMENT = re.compile(r"---(?=[ \t\r\n]|$)")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Scalar] = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(("null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_NOT_TEXT = frozenset("0123456789+-.~nNtTfF")  # what a plain scalar that is not text begins with
+_TAG = "tag:yaml.org,2002:"
+_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(slots=True)
+class Composed:
+    """What a file holds: the tree of each document that is not empty, its source lines, and the problems."""
+
+    file: str
+    documents: list[Node] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    complete: bool = True
+    """False when some document of the file could not be read at all."""
+
+    def line(self, number: int) -> str:
+        """Return a source line by its number, cut where no terminal would show it."""
+        return self.lines[number - 1][:MAX_LINE] if 0 < number <= len(self.lines) else ""
+
+    def add(self, code: Code, message: str, line: int, column: int, *, hint: str = "") -> None:
+        """Record a problem at a place."""
+        self.problems.append(Problem(code, message, self.file, line, column, text=self.line(line), help=hint))
+
+    @property
+    def full(self) -> bool:
+        """Whether so many problems were found that reading on helps nobody."""
+        return len(self.problems) >= MAX_PROBLEMS
+
+
+def compose(file: str, content: bytes) -> Composed:
+    """Read one file; ``file`` only names it in problems."""
+    result = Composed(file)
+    text = _decode(content, result)
+    if text is None:
+        result.complete = False
+        return result
+    result.lines = _BREAK.split(text)
+    bad = _UNPRINTABLE.search(text)
+    if bad:
+        breaks = list(_BREAK.finditer(text, 0, bad.start()))
+        column = bad.start() - (breaks[-1].end() if breaks else 0) + 1
+        message = f"the character U+{ord(bad.group()):04X} is not allowed in YAML"
+        result.add(Code.YAML_CHARACTER, message, len(breaks) + 1, column)
+        result.complete = False
+        return result
+    _read(text, result)
+    return result
+
+
+def resolve(text: str) -> Scalar:
+    """Read a plain scalar by YAML 1.2's core schema; raises ValueError for a number with too many digits."""
+    if text and text[0] not in _NOT_TEXT:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if _FLOAT.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError
+        return float(text)
+    return text
+
+
+def _decode(content: bytes, result: Composed) -> str | None:
+    if len(content) > MAX_BYTES:
+        size = f"{len(content) / 1024 / 1024:.1f} MiB"
+        message = f"the file is {size} large; a manifest has at most {MAX_BYTES // 1024 // 1024} MiB"
+        result.add(Code.FILE_TOO_LARGE, message, 0, 0, hint="split it, or move what is no manifest away")
+        return None
+    for mark, name in _BOMS.items():
+        if content.startswith(mark):
+            result.add(Code.NOT_UTF8, f"the file is {name}; manifests are UTF-8", 1, 1)
+            return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8-sig", "replace")
+        lines = _BREAK.split(before)
+        message = f"byte 0x{content[error.start]:02X} is not UTF-8 text"
+        result.add(Code.NOT_UTF8, message, len(lines), len(lines[-1]) + 1)
+        return None
+
+
+def _read(text: str, result: Composed) -> None:
+    """Compose document after document; after a syntax error, start again at the next ``---``."""
+    offset = 0
+    nodes = 0
+    for _ in range(MAX_RESTARTS):
+        rest = text if not offset else "\n".join(result.lines[offset:])
+        composer = _Composer(rest, result, offset=offset, nodes=nodes)
+        stopped = composer.run()
+        nodes = composer.nodes
+        if not stopped:
+            return
+        result.complete = False
+        first = max(stopped - 1, composer.document_line)
+        following = (number for number in range(first, len(result.lines)) if _DOCUMENT.match(result.lines[number]))
+        offset = next(following, 0)
+        if not offset or result.full or composer.exhausted:
+            return
+
+
+class _Stop(Exception):
+    """The rest of the document cannot be read; the problem is already recorded."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+
+
+class _Composer:
+    """Composes the documents of one stream of events."""
+
+    def __init__(self, text: str, result: Composed, *, offset: int, nodes: int) -> None:
+        self.text = text
+        self.result = result
+        self.first = offset + 1  # number of the stream's first line in the file
+        self.nodes = nodes
+        self.exhausted = False
+        self.document_line = offset + 1
+        self.anchors: dict[str, tuple[Node, int]] = {}
+        self.open: set[str] = set()
+        self.keys: dict[str, str] = {}
+
+    def run(self) -> int:
+        """Compose everything; return the line at which reading stopped, or 0 at the end of the stream."""
+        try:
+            parser: Any = EventParser(self.text)
+            self.next = parser.get_event
+            while not isinstance(event := self.next(), yaml.StreamEndEvent):
+                if isinstance(event, yaml.DocumentStartEvent):
+                    self._document(event)
+        except yaml.MarkedYAMLError as error:
+            return self._syntax(error)
+        except _Stop as stop:
+            return stop.line
+        except (yaml.YAMLError, ValueError, OverflowError, MemoryError) as error:
+            # libyaml's reader reports what it cannot decode without a place.
+            self._problem(Code.YAML_SYNTAX, f"the file cannot be read as YAML ({type(error).__name__})", 1, 1)
+            self.exhausted = True
+            return 1
+        return 0
+
+    def _document(self, start: Any) -> None:
+        self.anchors, self.open = {}, set()
+        self.document_line = self.first + start.start_mark.line
+        event = self.next()
+        node = self._node(event, 0)
+        self.next()  # the document's end
+        if not (isinstance(node, ScalarNode) and node.value is None):
+            self.result.documents.append(node)
+
+    def _node(self, event: Any, depth: int) -> Node:
+        mark = event.start_mark
+        line, column = self.first + mark.line, mark.column + 1
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self.exhausted = True
+            self._stop(Code.FILE_TOO_LARGE, f"the file holds more than {MAX_NODES:,} values", line, column)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event.anchor, line, column)
+        anchor = event.anchor
+        before = self.nodes
+        if anchor is not None:
+            self.open.add(anchor)
+        node: Node
+        if isinstance(event, yaml.ScalarEvent):
+            node = self._scalar(event, line, column)
+        elif depth >= MAX_DEPTH:
+            self._stop(Code.YAML_TOO_DEEP, f"values are nested more than {MAX_DEPTH} levels deep", line, column)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._tag(event.tag, "seq", line, column)
+            node = SequenceNode(line, column, list(self._items(depth)))
+        else:
+            self._tag(event.tag, "map", line, column)
+            node = self._mapping(line, column, depth)
+        if anchor is not None:
+            self.open.discard(anchor)
+            self.anchors[anchor] = (node, self.nodes - before)
+        return node
+
+    def _items(self, depth: int) -> Iterator[Node]:
+        while not isinstance(event := self.next(), yaml.SequenceEndEvent):
+            yield self._node(event, depth + 1)
+
+    def _mapping(self, line: int, column: int, depth: int) -> MappingNode:
+        entries: dict[str, tuple[ScalarNode, Node]] = {}
+        merges: list[Node] = []
+        while not isinstance(event := self.next(), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            value = self._node(self.next(), depth + 1)
+            if not isinstance(key, ScalarNode):
+                self._problem(
+                    Code.YAML_KEY, "a key must be a simple text, not a list or a mapping", key.line, key.column
+                )
+            elif key.broken:
+                continue
+            elif key.text == "<<" and not key.style:
+                merges.append(value)
+            elif key.value is None and not key.style:
+                self._problem(Code.YAML_KEY, "a key is missing before the `:`", key.line, key.column)
+            elif key.text in entries:
+                first = entries[key.text][0].line
+                hint = "is a `- ` missing that begins a new item?" if key.text == next(iter(entries)) else ""
+                message = f"`{_short(key.text)}` stands twice in one mapping; the first is on line {first}"
+                self._problem(Code.YAML_DUPLICATE_KEY, message, key.line, key.column, hint=hint)
+            else:
+                entries[self.keys.setdefault(key.text, key.text)] = (key, value)
+        for merge in merges:
+            self._merge(entries, merge)
+        return MappingNode(line, column, entries)
+
+    def _merge(self, entries: dict[str, tuple[ScalarNode, Node]], value: Node) -> None:
+        """Add the keys of a ``<<`` value that are not there yet; of several, the earlier wins."""
+        for source in value.items if isinstance(value, SequenceNode) else [value]:
+            if isinstance(source, MappingNode):
+                self.nodes += len(source.entries)
+                for key, entry in source.entries.items():
+                    entries.setdefault(key, entry)
+            elif not (isinstance(source, ScalarNode) and source.broken):
+                message = "`<<` takes a mapping, or a list of mappings, to merge"
+                self._problem(Code.YAML_KEY, message, source.line, source.column)
+
+    def _alias(self, anchor: Any, line: int, column: int) -> Node:
+        if anchor in self.open or anchor not in self.anchors:
+            inside = "stands inside the value it repeats" if anchor in self.open else "has no anchor before it"
+            self._problem(Code.YAML_ALIAS, f"the alias `*{_short(anchor)}` {inside}", line, column)
+            return ScalarNode(line, column, "", None, "*", broken=True)
+        node, size = self.anchors[anchor]
+        self.nodes += size
+        if self.nodes > MAX_NODES:
+            self.exhausted = True
+            message = f"the aliases of this file unfold to more than {MAX_NODES:,} values"
+            self._stop(Code.YAML_ALIAS, message, line, column)
+        return node
+
+    def _scalar(self, event: Any, line: int, column: int) -> ScalarNode:
+        text: str = event.value
+        style: str = event.style or ""
+        tag = event.tag
+        if "\0" in text:
+            self._problem(Code.YAML_CHARACTER, "the text holds the character U+0000", line, column)
+            return ScalarNode(line, column, text, None, style, broken=True)
+        if tag is not None and tag != "!":
+            return self._tagged(tag, text, style, line, column)
+        if style or tag == "!":
+            return ScalarNode(line, column, text, text, style)
+        try:
+            return ScalarNode(line, column, text, resolve(text), style)
+        except ValueError:
+            self._problem(Code.YAML_NUMBER, f"the number has more than {MAX_DIGITS} digits", line, column)
+            return ScalarNode(line, column, text, None, style, broken=True)
+
+    def _tagged(self, tag: str, text: str, style: str, line: int, column: int) -> ScalarNode:
+        name = tag.removeprefix(_TAG) if tag.startswith(_TAG) else ""
+        types: dict[str, Any] = {"str": str, "int": int, "float": (float, int), "bool": bool, "null": type(None)}
+        if name == "str":
+            return ScalarNode(line, column, text, text, style or "!")
+        try:
+            value = resolve(text)
+        except ValueError:
+            value = text
+        if name not in types or not isinstance(value, types[name]) or (name != "bool" and isinstance(value, bool)):
+            shown = f"!!{name}" if name else _short(tag)
+            message = f"the tag `{shown}` does not go with `{_short(text)}`" if name in types else _no_tag(shown)
+            self._problem(Code.YAML_TAG, message, line, column)
+            return ScalarNode(line, column, text, None, style, broken=True)
+        return ScalarNode(line, column, text, value, style)
+
+    def _tag(self, tag: str | None, name: str, line: int, column: int) -> None:
+        if tag not in (None, "!", _TAG + name):
+            shown = f"!!{tag.removeprefix(_TAG)}" if tag and tag.startswith(_TAG) else _short(tag or "")
+            self._problem(Code.YAML_TAG, _no_tag(shown), line, column)
+
+    def _syntax(self, error: yaml.MarkedYAMLError) -> int:
+        said = wording(error, self.result.lines, self.first - 1)
+        self._problem(said.code, said.message, said.line + 1, said.column + 1, hint=said.help)
+        mark = error.problem_mark or error.context_mark
+        return self.first + mark.line if mark else said.line + 1
+
+    def _problem(self, code: Code, message: str, line: int, column: int, *, hint: str = "") -> None:
+        self.result.add(code, message, line, column, hint=hint)
+        if self.result.full:
+            self.exhausted = True
+            raise _Stop(line)
+
+    def _stop(self, code: Code, message: str, line: int, column: int) -> NoReturn:
+        self._problem(code, message, line, column)
+        raise _Stop(line)
+
+
+def _no_tag(tag: str) -> str:
+    return f"the tag `{tag}` has no meaning in a manifest"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 (what fits in a message)

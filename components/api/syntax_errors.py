@@ -1,0 +1,95 @@
+"""What the YAML scanner's complaints mean, in words that help.
+
+The scanner names what it expected; a person wants to know what to change. Each known complaint has its own wording,
+the rest a general one. Tests run every entry against the real scanner, so an upgrade that rewords one is seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from components.api.codes import Code
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A syntax error in our words; ``line`` and ``column`` count from 0 in the file."""
+
+    code: Code
+    message: str
+    help: str
+    line: int
+    column: int
+
+
+_INDENT = "check that this line is indented like its neighbours, and that no `:` or `- ` is missing"
+_QUOTES = "put the value in quotes"
+
+_KNOWN: Final[tuple[tuple[str, str, str], ...]] = (
+    ("mapping values are not allowed", "a second `: ` on one line", "put a value that holds `: ` in quotes"),
+    ("block sequence entries are not allowed", "a list item may not begin here", "begin the list on its own line"),
+    ("mapping keys are not allowed", "a key may not begin here", _INDENT),
+    ("could not find expected ':'", "a key without a `:`", "write `key: value`, with a space after the `:`"),
+    ("did not find expected key", "this line does not fit the indentation around it", _INDENT),
+    ("did not find expected '-' indicator", "an item of a list must begin with `- ` here", _INDENT),
+    ("expected <block end>", "this line does not fit the indentation around it", _INDENT),
+    ("did not find expected ',' or ']'", "a `[` list is not closed, or a `,` is missing", "close it with `]`"),
+    ("expected ',' or ']'", "a `[` list is not closed, or a `,` is missing", "close it with `]`"),
+    ("did not find expected ',' or '}'", "a `{` mapping is not closed, or a `,` is missing", "close it with `}`"),
+    ("expected ',' or '}'", "a `{` mapping is not closed, or a `,` is missing", "close it with `}`"),
+    ("did not find expected node content", "a value is missing here", _QUOTES),
+    ("expected the node content", "a value is missing here", _QUOTES),
+    ("found unknown escape character", "a `\\` escape that YAML does not know", "use single quotes, or write `\\\\`"),
+    ("hexdecimal number", "a `\\x` or `\\u` escape without its digits", "use single quotes, or write `\\\\`"),
+    ("escape sequence of", "a `\\x` or `\\u` escape without its digits", "use single quotes, or write `\\\\`"),
+    ("invalid Unicode character escape", "an escape that is no character", "use single quotes, or write `\\\\`"),
+    ("alphabetic or numeric character", "`&` and `*` begin an anchor or an alias", _QUOTES),
+    ("expected comment or line break", "only a comment may follow `|` or `>` on its line", "begin the text below it"),
+    ("comment or a line break", "only a comment may follow `|` or `>` on its line", "begin the text below it"),
+    ("indentation indicator", "the number after `|` or `>` must be 1 to 9", "leave the number out"),
+    ("expected <document start>", "a new document must begin with `---`", _INDENT),
+    ("found incompatible YAML document", "this file asks for another YAML version", "remove the `%YAML` line"),
+    ("duplicate %YAML directive", "`%YAML` stands twice", "remove the `%YAML` line"),
+    ("duplicate %TAG directive", "`%TAG` stands twice", "remove the `%TAG` line"),
+    ("undefined tag handle", "a `!` begins a tag", _QUOTES),
+    ("tag", "a `!` begins a tag", _QUOTES),
+    ("found unexpected ':'", "a `:` where a `,` or the end of the list belongs", _QUOTES),
+    ("found unexpected end of stream", "the file ends in the middle of a value", "close what was opened"),
+    ("found unexpected document indicator", "the document ends in the middle of a value", "close what was opened"),
+)
+
+
+def wording(error: yaml.MarkedYAMLError, lines: Sequence[str], offset: int) -> Wording:
+    """Say in our words what ``error`` means; the text that was scanned begins ``offset`` lines into ``lines``."""
+    problem, context = error.problem or "", error.context or ""
+    mark, start = error.problem_mark or error.context_mark, error.context_mark
+    line, column = (mark.line + offset, mark.column) if mark else (offset, 0)
+    source = lines[line] if line < len(lines) else ""
+    tab = _tab(lines, line)
+    if tab is not None and any(word in problem for word in ("token", "tab", "key", "block", "'-'")):
+        return Wording(Code.YAML_TAB, "a tab indents this line; YAML allows only spaces", "use spaces", *tab)
+    if "cannot start any token" in problem:
+        sign = source[column] if column < len(source) else ""
+        return Wording(Code.YAML_SYNTAX, f"a value may not begin with `{sign}`", _QUOTES, line, column)
+    if start and "quoted scalar" in context and "unexpected" in problem:
+        return Wording(Code.YAML_SYNTAX, "this quote is not closed", "close it", start.line + offset, start.column)
+    if "depth" in problem:
+        return Wording(Code.YAML_TOO_DEEP, "values are nested too deep", "", line, column)
+    if start and "',' or" in problem:
+        line, column = start.line + offset, start.column
+    for known, message, hint in _KNOWN:
+        if known in problem:
+            return Wording(Code.YAML_SYNTAX, message, hint, line, column)
+    return Wording(Code.YAML_SYNTAX, "this is not valid YAML", _INDENT, line, column)
+
+
+def _tab(lines: Sequence[str], line: int) -> tuple[int, int] | None:
+    """Find a tab in the indentation of the line that the scanner stopped at, or of the one before it."""
+    for number in (line, line - 1):
+        if 0 <= number < len(lines):
+            indentation = lines[number][: len(lines[number]) - len(lines[number].lstrip(" \t"))]
+            if "\t" in indentation and lines[number].strip():
+                return number, indentation.index("\t")
+    return None
