@@ -1,0 +1,1 @@
+"""Clusters that Berth makes on Amazon EKS, with their network, identities, pools and shared storage."""

@@ -1,0 +1,1 @@
+"""Clusters that exist: Berth reaches them by a kubeconfig and makes no infrastructure."""

@@ -1,0 +1,138 @@
+"""PoolFacts: what is known about a node pool before it exists. PURE.
+
+The same facts describe a pool that Berth makes and one that was there: a Pool component puts them in the state, and
+policies judge placements by them. How a cloud makes the nodes is not here.
+"""
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Self
+
+from components.api.inference_class import Device, InferenceClass
+from components.api.inference_cluster import InferenceCluster, NodePool, Source
+from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
+
+_EXACT = 2**53
+"""The state keeps numbers as doubles; a larger integer is written as text so that it stays exact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolFacts:
+    """One node pool of a cluster. Every node of it carries the same devices."""
+
+    cluster: str
+    pool: str
+    class_name: str
+    accelerator: str
+    """Accelerator type of the class on this cluster's source; empty when the class does not say."""
+    nodes: int
+    """What the scheduler may count on: the declared maximum, or the fixed count."""
+    min_nodes: int
+    max_nodes: int
+    provisioned: bool
+    """Whether Berth makes the nodes. If not, an operator labelled and tainted them."""
+    devices: tuple[MappingProxyType[str, Any], ...] = field(default=())
+
+    @property
+    def taints(self) -> tuple[dict[str, str], ...]:
+        """Taints that Berth puts on the nodes."""
+        if not self.provisioned:
+            return ()
+        return ({"key": GPU_TAINT_KEY, "value": GPU_TAINT_VALUE, "effect": GPU_TAINT_EFFECT},)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels that every node carries, whoever puts them there; serving pods select on them."""
+        labels = {Label.POOL.value: self.pool}
+        if self.accelerator and self.provisioned:
+            labels[Label.GPU.value] = self.accelerator
+        return labels
+
+    @property
+    def claims_devices(self) -> bool:
+        """Whether any device is claimed from a driver."""
+        return any(device["claim"] == "DRA" for device in self.devices)
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the node count moves."""
+        return self.min_nodes != self.max_nodes
+
+    def props(self) -> dict[str, Any]:
+        """Return the description that the Pool component keeps in the state."""
+        return {
+            "cluster": self.cluster,
+            "pool": self.pool,
+            "className": self.class_name,
+            "accelerator": self.accelerator,
+            "nodes": self.nodes,
+            "minNodes": self.min_nodes,
+            "maxNodes": self.max_nodes,
+            "taints": list(self.taints),
+            "labels": self.labels,
+            "provisioned": self.provisioned,
+            "devices": [dict(device) for device in self.devices],
+        }
+
+    @classmethod
+    def from_spec(
+        cls, cluster: InferenceCluster, pool: NodePool, hardware: InferenceClass, *, scales_from_zero: bool
+    ) -> Self:
+        """Read the facts of a pool from its manifest and its class.
+
+        Without ``maxNodeCount`` a pool keeps ``nodeCount`` nodes, so that the cloud never grows what the scheduler does
+        not count. Without ``minNodeCount`` an autoscaled pool of claimed devices keeps one node where the cloud cannot
+        wake it from zero, because at zero no pod could ever get in.
+        """
+        devices = tuple(MappingProxyType(_device(device)) for device in hardware.spec.devices)
+        claims = any(device["claim"] == "DRA" for device in devices)
+        least = 0 if scales_from_zero or not claims else 1
+        fixed = pool.max_node_count is None
+        most = pool.node_count if pool.max_node_count is None else pool.max_node_count
+        wanted = least if pool.min_node_count is None else pool.min_node_count
+        return cls(
+            cluster=cluster.name,
+            pool=pool.name,
+            class_name=pool.class_name,
+            accelerator=accelerator_type(hardware, cluster.source),
+            nodes=most,
+            min_nodes=most if fixed else min(wanted, most),
+            max_nodes=most,
+            provisioned=cluster.source != "Existing",
+            devices=devices,
+        )
+
+
+def accelerator_type(hardware: InferenceClass, source: Source) -> str:
+    """Return the accelerator type a class has on ``source``, else on the cloud it names; empty when it names none."""
+    recipe = hardware.spec.provisioning
+    if recipe is None:
+        return ""
+    blocks = {
+        "GKE": recipe.gke,
+        "EKS": recipe.eks,
+        "AKS": recipe.aks,
+        "Nebius": recipe.nebius,
+        "Vultr": recipe.vultr,
+    }
+    block = blocks.get(source) or blocks[recipe.provider]
+    return block.accelerator.type if block else ""
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {
+        "name": device.name,
+        "driver": device.driver,
+        "deviceClass": device.device_class_name or "",
+        "claim": device.claim,
+        "count": device.count,
+        "attributes": {
+            name: {attribute.kind: _exact(attribute.value)} for name, attribute in sorted(device.attributes.items())
+        },
+        "capacity": {name: {"value": capacity.value} for name, capacity in sorted(device.capacity.items())},
+    }
+
+
+def _exact(value: Any) -> Any:
+    too_large = isinstance(value, int) and not isinstance(value, bool) and abs(value) > _EXACT
+    return str(value) if too_large else value
