@@ -1,0 +1,47 @@
+"""What was seen on the clusters: nodes and foreign pods, each with the time it was seen.
+
+An observation can only lower what a pool promises, never raise it above what the manifests declare. How it is
+collected does not belong here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+
+def _empty() -> Mapping[Any, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPod:
+    """Devices that a pod outside the fleet holds, by the device's name in the class of its pool."""
+
+    devices: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoolObservation:
+    """The nodes of one pool: how many can take pods, how many are there and cannot (cordoned, dead, tainted)."""
+
+    usable: int
+    unusable: int = 0
+    foreign: tuple[ForeignPod, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObservation:
+    """One cluster as it was seen at ``at``; ``reachable`` is False when it did not answer."""
+
+    at: datetime
+    reachable: bool = True
+    pools: Mapping[str, PoolObservation] = field(default_factory=_empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything that was seen, by cluster; a cluster that nobody looked at is absent."""
+
+    clusters: Mapping[str, ClusterObservation] = field(default_factory=_empty)

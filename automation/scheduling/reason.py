@@ -1,0 +1,64 @@
+"""Why a replica stays, moves or goes: the one table that every decision about a live replica comes from.
+
+A law of the scheduler says that no replica moves or goes for anything that is not listed here.
+"""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a replica is where the schedule has it."""
+
+    KEPT = "kept"
+    """It runs what is wanted, where it may run."""
+    HELD = "held"
+    """Its deployment's manifest cannot be used; it stays exactly as it is."""
+    RELABELLED = "relabelled"
+    """Only its labels changed; they are changed in place."""
+    PLACED = "placed"
+    """It is new: the deployment wants more replicas than it had."""
+    EDITED = "edited"
+    """The deployment was edited: a successor with the new shape takes its place."""
+    EDITED_UNSERVED = "edited-unserved"
+    """The deployment was edited before this replica ever served; it takes the new shape in place."""
+    EDITED_IN_PLACE = "edited-in-place"
+    """The deployment was edited and there is no room for a successor; it takes the new shape while another serves."""
+    EDIT_WAITS = "edit-waits"
+    """The deployment was edited; this replica keeps its old shape until a later move, or until there is room."""
+    CLUSTER_LEAVES = "cluster-leaves"
+    """Its cluster is being removed or replaced."""
+    CLUSTER_LOST = "cluster-lost"
+    """Its cluster is gone for good."""
+    POOL_LEAVES = "pool-leaves"
+    """A pool it runs on is gone, or is being removed or replaced."""
+    DRAINED = "drained"
+    """Its cluster carries a NoExecute taint that the deployment does not tolerate."""
+    DESELECTED = "deselected"
+    """Its cluster no longer matches the deployment's or its cache's selector."""
+    UNMATCHED = "unmatched"
+    """A pool it runs on no longer satisfies its selectors."""
+    NOWHERE_TO_GO = "nowhere-to-go"
+    """It should move and nothing else has room; it stays, and the shortfall is counted."""
+    SCALED_DOWN = "scaled-down"
+    """The deployment wants fewer replicas."""
+    REMOVED = "removed"
+    """The deployment's manifest was removed."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether a replica that has it is in the target under its identity."""
+        return self in _STAYING
+
+
+_STAYING = frozenset(
+    {
+        Reason.KEPT,
+        Reason.HELD,
+        Reason.RELABELLED,
+        Reason.PLACED,
+        Reason.EDITED_UNSERVED,
+        Reason.EDITED_IN_PLACE,
+        Reason.EDIT_WAITS,
+        Reason.NOWHERE_TO_GO,
+    }
+)

@@ -1,0 +1,72 @@
+"""The values of a schedule: where every replica belongs, what is missing, and why.
+
+Not fitting is a result (a shortfall with its reasons), never an error. How a schedule comes about is in ``schedule``,
+how it becomes a lock is planning's business.
+"""
+
+from dataclasses import dataclass, field
+
+from automation.scheduling.reason import Reason
+from automation.scheduling.trace import Trace
+from components.lock import EnginePlacement, ReplicaShape
+from components.naming import ReplicaId
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A replica of the target.
+
+    ``kept`` is False for a new one. ``predecessor`` is the live replica that it replaces: that one goes only after
+    this one serves. ``needs_scale_up`` says that its nodes are not there yet.
+    """
+
+    id: ReplicaId
+    name: str
+    placement: tuple[EnginePlacement, ...]
+    shape: ReplicaShape
+    digest: str
+    labels: dict[str, str]
+    kept: bool
+    reason: Reason
+    needs_scale_up: bool = False
+    predecessor: ReplicaId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A live replica that is not in the target, and why; ``successor`` takes its place when there is one."""
+
+    id: ReplicaId
+    reason: Reason
+    successor: ReplicaId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A deployment that does not get all it asks for.
+
+    ``placed`` counts replicas that run where they may run, in whatever shape. ``outdated`` counts those that keep an
+    older shape for now, ``stranded`` those that should leave their cluster and cannot.
+    """
+
+    namespace: str
+    deployment: str
+    wanted: int
+    placed: int
+    outdated: int = 0
+    stranded: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The answer: placements and departures sorted by identity, shortfalls sorted by deployment."""
+
+    placements: tuple[Placed, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    trace: Trace = field(default_factory=Trace, compare=False, repr=False)
+    leaving: tuple[Leaving, ...] = ()
+
+    def placed(self, replica: ReplicaId) -> Placed | None:
+        """Return a replica of the target by identity."""
+        return next((each for each in self.placements if each.id == replica), None)

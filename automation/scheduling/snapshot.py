@@ -1,0 +1,184 @@
+"""The snapshot: all that the scheduler may know at one moment, as frozen values.
+
+``schedule`` looks at nothing else, so that the same snapshot gives the same answer on every machine, and a bug report
+is one value. Sequences that have no meaning of their own are sorted by name; the order of a cluster's pools and of a
+pool's devices is the user's and is kept. Where the facts come from is ``build``'s business.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
+from automation.scheduling.observation import PoolObservation
+from components.checks.facts import Taint, Toleration
+from components.lock import ReplicaShape
+
+Labels = Mapping[str, str]
+
+
+class ClusterState(StrEnum):
+    """What may happen on a cluster."""
+
+    READY = "ready"
+    """It exists and takes replicas."""
+    PLANNED = "planned"
+    """This plan creates or finishes it; it takes replicas, and its gateway's address is not known yet."""
+    NOT_READY = "not ready"
+    """It exists and has a problem: it keeps its replicas and gets nothing new."""
+    GOING_AWAY = "going away"
+    """It is being removed or would be replaced: its replicas move, and it gets nothing new."""
+    LOST = "lost"
+    """It is gone for good: its replicas are forgotten and placed elsewhere."""
+
+    @property
+    def takes_replicas(self) -> bool:
+        """Whether a new replica may be placed on it."""
+        return self in {ClusterState.READY, ClusterState.PLANNED}
+
+
+class Strategy(StrEnum):
+    """The order of goals."""
+
+    SPREAD = "Spread"
+    """Fewest own replicas on the cluster, then in the region, then cost, scarce hardware, name."""
+    COMPATIBLE = "Compatible"
+    """The predecessor's: one deployment at a time, fewest own replicas on the cluster, then name; first fit only."""
+    PACK = "Pack"
+    """Most own replicas on the cluster first, so that few clusters are used."""
+    COST = "Cost"
+    """Cheapest first, then as Spread."""
+
+
+class Accounting(StrEnum):
+    """What a pod takes from its pool."""
+
+    DEVICE = "Device"
+    """Its devices, under whatever legal packing the in-cluster scheduler chooses."""
+    NODE = "Node"
+    """A whole node, as the predecessor counts."""
+    BEST_FIT = "BestFit"
+    """Its devices, under the best packing; for clusters whose scheduler packs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One kind of device on every node of a pool, ``count`` of it. ``device_class`` is empty for a synthetic kind."""
+
+    name: str
+    driver: str
+    count: int = 1
+    device_class: str = ""
+    claimable: bool = True
+    attributes: tuple[tuple[str, str, str | int | bool], ...] = ()
+    """Key, type (``string``, ``version``, ``bool`` or ``int``) and value, sorted by key."""
+    capacity: tuple[tuple[str, str], ...] = ()
+    """Key and quantity, sorted by key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A node pool: its devices, and the three numbers of its capacity.
+
+    ``realised`` is what the manifest says is there without scaling, ``maximum`` the declared ceiling, ``scales``
+    whether something on the cluster can reach the ceiling. ``leaving`` says why the pool goes away, else it is empty.
+    """
+
+    name: str
+    class_name: str
+    devices: tuple[Device, ...]
+    realised: int = 1
+    maximum: int = 1
+    scales: bool = False
+    fabric: str = ""
+    """Identity of the fast network its nodes share; empty when there is none."""
+    leaving: str = ""
+    price: Decimal | None = None
+    """USD per node and hour; None when nobody knows."""
+    observed: PoolObservation | None = None
+
+    @property
+    def nodes(self) -> int:
+        """The nodes that may be promised; an observation only lowers them."""
+        if self.scales:
+            return max(0, self.maximum - (self.observed.unusable if self.observed else 0))
+        return self.present
+
+    @property
+    def present(self) -> int:
+        """The nodes that are there now, without any scaling."""
+        return min(self.realised, self.observed.usable) if self.observed else self.realised
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster as a candidate. ``why`` says in words what is behind a state that takes no replicas."""
+
+    name: str
+    state: ClusterState = ClusterState.READY
+    why: str = ""
+    source: str = ""
+    region: str = ""
+    labels: Labels = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    pools: tuple[Pool, ...] = ()
+    storage_class: str | None = None
+    """A StorageClass that many nodes can mount; None when no cache can be staged here."""
+    seen: datetime | None = None
+    """When its nodes were last observed; None when only the manifests speak."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheNeed:
+    """The cache that a deployment's replicas read: name, digest of its shape, and where it may be staged."""
+
+    name: str
+    shape: str
+    selector: Labels | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What is wanted: ``replicas`` copies of ``shape``, and where they may be."""
+
+    namespace: str
+    name: str
+    replicas: int
+    shape: ReplicaShape
+    digest: str
+    labels: Labels = field(default_factory=dict)
+    selector: Labels | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    cache: CacheNeed | None = None
+    priority: int = 0
+    allow_gap: bool = False
+    """Whether the last replica may go before its successor serves, when there is no room for both."""
+
+    @property
+    def key(self) -> NamespacedName:
+        """Namespace and name."""
+        return (self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the environment wants its replicas placed."""
+
+    strategy: Strategy = Strategy.SPREAD
+    accounting: Accounting = Accounting.DEVICE
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything at one moment; see the module's text for the order of its parts."""
+
+    clusters: tuple[Cluster, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    replicas: tuple[ExistingReplica, ...] = ()
+    caches: tuple[ExistingCache, ...] = ()
+    held: frozenset[NamespacedName] = frozenset()
+    """Deployments whose manifest cannot be used: their replicas stay exactly as they are."""
+    options: Options = Options()
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)

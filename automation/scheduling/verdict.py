@@ -1,0 +1,112 @@
+"""A verdict: why a cluster was taken, passed over or refused, with numbers a person can act on.
+
+Codes are few and stable, ordered by severity: the verdict of a cluster is its first failing filter in that order.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """The outcome for one cluster, or for one pool of it. The order below is the order of severity, worst first."""
+
+    LOST = "lost"
+    """The cluster is gone for good."""
+    GOING_AWAY = "going-away"
+    """The cluster or the pool is being removed or replaced."""
+    NOT_READY = "not-ready"
+    """The cluster has a problem and gets nothing new."""
+    TAINTED = "tainted"
+    """The cluster carries a taint that the deployment does not tolerate."""
+    DESELECTED = "deselected"
+    """The deployment's clusterSelector leaves the cluster out."""
+    OUTSIDE_CACHE = "outside-cache"
+    """The cache's clusterSelector leaves the cluster out."""
+    NO_STORAGE = "no-storage"
+    """The cluster has no shared storage class, so no cache can be staged on it."""
+    CACHE_FAILED = "cache-failed"
+    """Staging the cache failed there."""
+    NO_POOLS = "no-pools"
+    """The cluster has no GPU pools."""
+    SELECTOR_ERROR = "selector-error"
+    """A selector cannot be evaluated on a device of the pool; the pod's scheduling would be aborted for ever."""
+    NO_MATCH = "no-match"
+    """No pool has the devices that are asked for."""
+    POD_TOO_LARGE = "pod-too-large"
+    """A pod asks for more devices than one node has."""
+    NO_FABRIC = "no-fabric"
+    """The pods of a gang would have to span pools that share no fabric."""
+    NO_ROOM = "no-room"
+    """There are such devices, and not enough of them are free."""
+    FITS = "fits"
+    """It would fit; the replicas are elsewhere, or none is missing."""
+    TAKEN = "taken"
+    """It holds at least one replica of the deployment."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst; a smaller rank hides a larger one."""
+        return _RANKS[self]
+
+    @property
+    def refused(self) -> bool:
+        """Whether no further replica can be placed for this reason."""
+        return self not in {Code.FITS, Code.TAKEN}
+
+    @property
+    def noun(self) -> str:
+        """The word of a summary line: ``2 tainted``."""
+        return _NOUNS.get(self, self.value.replace("-", " "))
+
+
+_RANKS = {code: position for position, code in enumerate(Code)}
+_NOUNS = {
+    Code.DESELECTED: "not selected",
+    Code.OUTSIDE_CACHE: "outside the cache's clusters",
+    Code.NO_STORAGE: "without shared storage",
+    Code.CACHE_FAILED: "where staging failed",
+    Code.NO_POOLS: "without GPU pools",
+    Code.SELECTOR_ERROR: "where a selector fails",
+    Code.NO_MATCH: "no matching device",
+    Code.POD_TOO_LARGE: "with nodes too small",
+    Code.NO_FABRIC: "no common fabric",
+    Code.NO_ROOM: "full",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PoolVerdict:
+    """Why an engine can or cannot run on a pool.
+
+    ``engine``, ``request``, ``expression`` and ``device`` name the first thing that failed, as far as they apply;
+    ``wanted`` and ``free`` are devices (nodes under Node accounting).
+    """
+
+    pool: str
+    code: Code
+    message: str
+    engine: str = ""
+    member: str = ""
+    request: str = ""
+    expression: str = ""
+    device: str = ""
+    wanted: int | None = None
+    free: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a cluster was taken, passed over or refused for one deployment.
+
+    ``taken`` counts the deployment's replicas there in the schedule. ``planned`` marks a cluster that this plan
+    creates.
+    """
+
+    cluster: str
+    code: Code
+    message: str
+    planned: bool = False
+    taken: int = 0
+    wanted: int | None = None
+    free: int | None = None
+    pools: tuple[PoolVerdict, ...] = ()
