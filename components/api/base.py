@@ -6,13 +6,24 @@ Berth's own apiVersion knows carries ``BERTH``; one that is declared but whose w
 is refused at load.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Strict, model_validator
 from pydantic.alias_generators import to_camel
 
-from components.api.frozen import FrozenDict, FrozenMap
+from components.api.frozen import FrozenDict
+from components.api.rules import (
+    Annotations,
+    DnsLabel,
+    Labels,
+    ServiceLabel,
+    ShortSubdomain,
+    Subdomain,
+    Violation,
+    refuse,
+)
 
 MODELPLANE: Final = "modelplane.ai/v1alpha1"
 BERTH_VERSION: Final = "berth.dev/v1alpha1"
@@ -39,6 +50,14 @@ LATER: Final = Own(supported=False)
 """As ``BERTH``, and nothing acts on the field yet: writing it is an error, never silently ignored."""
 
 
+@dataclass(frozen=True, slots=True)
+class Portable:
+    """Marks a number whose bounds are narrower under the predecessor's apiVersion."""
+
+    low: int
+    high: int
+
+
 class Model(BaseModel):
     """The base of everything that a manifest is made of."""
 
@@ -54,20 +73,54 @@ class Model(BaseModel):
     )
 
 
+class Ruled(Model):
+    """A model with rules between its fields; they run once every field is right by itself."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Yield every broken rule."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _apply(self) -> Self:
+        refuse(self.rules())
+        return self
+
+
 class Metadata(Model):
     """Who a document is."""
 
-    name: Annotated[str, Field(min_length=1, max_length=253)]
+    name: Subdomain
     """The name, unique per kind and namespace."""
 
-    namespace: Annotated[str, Field(max_length=63)] = ""
+    namespace: DnsLabel = ""
     """The namespace of a namespaced kind; by default the folder's under `models/`, else `default`."""
 
-    labels: FrozenMap[str, str] = FrozenDict()
+    labels: Labels = FrozenDict()
     """Labels. Those of a cluster are what `clusterSelector` matches, those of an endpoint what a service matches."""
 
-    annotations: FrozenMap[str, str] = FrozenDict()
+    annotations: Annotations = FrozenDict()
     """Free text by key; Berth does not read it."""
+
+
+class LabelMetadata(Metadata):
+    """Metadata of a kind whose name becomes a DNS label."""
+
+    name: DnsLabel
+    """The name, a DNS label, unique per kind and namespace."""
+
+
+class ServiceMetadata(Metadata):
+    """Metadata of a kind that Services in a cluster are named after."""
+
+    name: ServiceLabel
+    """The name, a DNS label that begins with a letter, unique per kind and namespace."""
+
+
+class ShortMetadata(Metadata):
+    """Metadata of a kind whose name becomes a label's value."""
+
+    name: ShortSubdomain
+    """The name, at most 63 characters, unique per kind and namespace."""
 
 
 class Document(Model):
@@ -110,10 +163,10 @@ class Document(Model):
 class LabelSelector(Model):
     """Chooses by labels."""
 
-    match_labels: FrozenMap[str, str] = FrozenDict()
+    match_labels: Labels = FrozenDict()
     """Every label must be there with this value; an empty map matches everything."""
 
-    def matches(self, labels: "FrozenMap[str, str]") -> bool:
+    def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether all wanted labels are there."""
         return all(labels.get(key) == value for key, value in self.match_labels.items())
 

@@ -3,17 +3,23 @@
 Berth's own kind; the predecessor has none. Exactly one per environment folder.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import LATER, Document, Items, Later, Model
+from components.api.base import LATER, Document, Items, LabelMetadata, Later, Model, Ruled
+from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
+from components.api.rules import DnsLabel, Violation, checked, duplicates, shown, within
+from components.api.syntax import secret_name, tag_value
 
 Text = Annotated[str, Field(min_length=1, max_length=253)]
+SecretName = Annotated[str, checked(secret_name, Code.NAME_INVALID)]
+TagValue = Annotated[str, Field(min_length=1, max_length=255), checked(tag_value, Code.VALUE_INVALID)]
 
 
-class Scheduling(Model):
+class Scheduling(Ruled):
     """How replicas are placed."""
 
     strategy: Literal["Spread", "Compatible"] = "Spread"
@@ -29,6 +35,12 @@ class Scheduling(Model):
 
     repin_dwell: Later = None
     """How long a replica stays before it may be moved again."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that the predecessor's choices rest on its own way of counting."""
+        if self.strategy == "Compatible" and self.accounting != "Node":
+            message = f"strategy Compatible counts nodes, so accounting cannot be {shown(self.accounting)}"
+            yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")
 
 
 class AwsProvider(Model):
@@ -76,14 +88,14 @@ class NebiusProvider(Model):
     project: Text
     """Project (parent id), which also fixes the region."""
 
-    secret: Text | None = None
+    secret: SecretName | None = None
     """`namespace/name` of the secret that holds the service account's key."""
 
 
 class VultrProvider(Model):
     """One identity on Vultr."""
 
-    secret: Text
+    secret: SecretName
     """`namespace/name` of the secret that holds the API key."""
 
 
@@ -106,13 +118,13 @@ class Providers(Model):
     """Identities on Vultr."""
 
 
-class EnvironmentSpec(Model):
+class EnvironmentSpec(Ruled):
     """The settings of an environment."""
 
     layout: Literal["Single", "PerCluster"] = "Single"
     """`Single`: one Pulumi stack holds everything. `PerCluster`: one for the front doors and one for each cluster."""
 
-    front_doors: Items[Text] = ()
+    front_doors: Items[DnsLabel] = ()
     """Names of the clusters that carry a public gateway. They need no GPU pools."""
 
     release: Text = "default"
@@ -124,16 +136,16 @@ class EnvironmentSpec(Model):
     protect: bool = False
     """Whether what holds data or serves traffic is protected from deletion."""
 
-    secrets: Items[Text] = ()
+    secrets: Items[SecretName] = ()
     """Secrets that the environment holds, as `namespace/name`. Where each one goes is derived from its uses."""
 
     providers: Providers = Providers()
     """Cloud identities by cloud and name."""
 
-    owner: Text | None = None
+    owner: TagValue | None = None
     """Who owns the environment; becomes a tag on every cloud resource."""
 
-    cost_centre: Text | None = None
+    cost_centre: TagValue | None = None
     """Who pays; becomes a tag on every cloud resource."""
 
     keep_old: Annotated[str | None, LATER] = None
@@ -157,6 +169,11 @@ class EnvironmentSpec(Model):
     observation: Later = None
     """How old an observation may be."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that names in lists stand once."""
+        yield from within("frontDoors", duplicates(self.front_doors, str, "", "the cluster"))
+        yield from within("secrets", duplicates(self.secrets, str, "", "the secret"))
+
 
 class Environment(Document):
     """One fleet: its front doors, its layout, and how it is scheduled."""
@@ -170,6 +187,9 @@ class Environment(Document):
 
     kind: Literal["Environment"]
     """Always `Environment`."""
+
+    metadata: LabelMetadata
+    """Name, labels and annotations. The name is that of the folder and of the Pulumi stack."""
 
     spec: EnvironmentSpec = EnvironmentSpec()
     """The settings."""

@@ -1,16 +1,20 @@
 """InferenceClass: a hardware recipe, what a node of a pool has and how a cloud makes it. Pure data."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, Items, Model
+from components.api.base import Document, Items, Model, Ruled
+from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
+from components.api.rules import Violation, checked, duplicates, shown, within
+from components.api.syntax import dns_subdomain, quantity, semantic_version
 
 Provider = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
 Text253 = Annotated[str, Field(min_length=1, max_length=253)]
-DiskSize = Annotated[int, Field(ge=10)]
+DiskSize = Annotated[int, Field(ge=10, le=65536)]
 
 
 class Accelerator(Model):
@@ -26,7 +30,7 @@ class Accelerator(Model):
 class GkeProvisioning(Model):
     """How to make a node on GKE."""
 
-    machine_type: Annotated[str, Field(min_length=1)]
+    machine_type: Text63
     """GCE machine type."""
 
     disk_size_gb: DiskSize = 100
@@ -39,7 +43,7 @@ class GkeProvisioning(Model):
 class EksProvisioning(Model):
     """How to make a node on EKS."""
 
-    instance_type: Annotated[str, Field(min_length=1)]
+    instance_type: Text63
     """EC2 instance type."""
 
     disk_size_gb: DiskSize = 100
@@ -52,7 +56,7 @@ class EksProvisioning(Model):
 class AksProvisioning(Model):
     """How to make a node on AKS."""
 
-    vm_size: Annotated[str, Field(min_length=1)]
+    vm_size: Text63
     """Azure VM size."""
 
     disk_size_gb: DiskSize = 100
@@ -91,7 +95,7 @@ class VultrProvisioning(Model):
     """The accelerator the plan has; a label only."""
 
 
-class Provisioning(Model):
+class Provisioning(Ruled):
     """How a cloud makes a node of this class."""
 
     provider: Provider
@@ -112,14 +116,25 @@ class Provisioning(Model):
     vultr: VultrProvisioning | None = None
     """How to make a node on Vultr."""
 
+    def offers(self, provider: str) -> bool:
+        """Whether a node can be made on ``provider``."""
+        return getattr(self, provider.lower(), None) is not None
 
-class Attribute(Model):
+    def rules(self) -> Iterator[Violation]:
+        """Check that the provider's own block must be there."""
+        if not self.offers(self.provider):
+            block = self.provider.lower()
+            message = f"provider {self.provider} needs the block `{block}` beside it"
+            yield Violation(Code.BLOCK_MISSING, message, ("provider",))
+
+
+class Attribute(Ruled):
     """One typed attribute of a device; exactly one field is set."""
 
     string: Annotated[str, Field(max_length=253)] | None = None
     """Text."""
 
-    version: Annotated[str, Field(max_length=32)] | None = None
+    version: Annotated[str, Field(max_length=32), checked(semantic_version, Code.VERSION_INVALID)] | None = None
     """A semantic version: major.minor.patch."""
 
     bool_value: Annotated[bool | None, Field(alias="bool")] = None
@@ -138,6 +153,14 @@ class Attribute(Model):
         """The value, whatever its type."""
         return next((value for _, value in self._fields() if value is not None), None)
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that exactly one type is set."""
+        names = [name for name, value in self._fields() if value is not None]
+        if len(names) != 1:
+            found = f"{', '.join(names[:-1])} and {names[-1]} are" if names else "none is"
+            message = f"an attribute sets exactly one of string, version, bool and int; {found} set"
+            yield Violation(Code.FIELD_CONFLICT, message)
+
     def _fields(self) -> tuple[tuple[str, str | bool | int | None], ...]:
         return (
             ("string", self.string),
@@ -150,11 +173,11 @@ class Attribute(Model):
 class Capacity(Model):
     """One capacity of a device."""
 
-    value: Annotated[str, Field(min_length=1, max_length=32)]
+    value: Annotated[str, Field(min_length=1, max_length=32), checked(quantity, Code.QUANTITY_INVALID)]
     """A Kubernetes quantity, such as `141Gi`."""
 
 
-class Device(Model):
+class Device(Ruled):
     """One kind of device on a node, not one physical device."""
 
     name: Text63
@@ -178,8 +201,19 @@ class Device(Model):
     capacity: FrozenMap[str, Capacity] = Field(default=FrozenDict(), max_length=32)
     """Capacities by bare or `domain/name` key."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that a claim names a DeviceClass."""
+        if self.claim != "DRA":
+            return
+        if self.device_class_name is None:
+            message = "`deviceClassName` is missing; a device that is claimed (claim: DRA) needs it"
+            yield Violation(Code.FIELD_MISSING, message)
+        elif reason := dns_subdomain(self.device_class_name):
+            message = f"{shown(self.device_class_name)} must {reason}"
+            yield Violation(Code.NAME_INVALID, message, ("deviceClassName",))
 
-class InferenceClassSpec(Model):
+
+class InferenceClassSpec(Ruled):
     """A hardware recipe."""
 
     description: str | None = None
@@ -190,6 +224,10 @@ class InferenceClassSpec(Model):
 
     devices: Items[Device] = Field(min_length=1, max_length=16)
     """The kinds of devices on one node. Their order has a meaning: a request takes the first that fits."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that devices have different names."""
+        yield from within("devices", duplicates(self.devices, lambda device: device.name, "name", "the device"))
 
 
 class InferenceClass(Document):

@@ -1,21 +1,26 @@
 """InferenceGateway: the public entry of the fleet, a Traefik gateway on the front doors."""
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
-from components.api.base import Document, Model
+from pydantic import Field
+
+from components.api.base import Document, Model, Ruled
+from components.api.codes import Code
+from components.api.rules import Violation
 
 
 class MetalLb(Model):
     """Addresses for load balancers where the cloud has none."""
 
-    address_pool: str
+    address_pool: Annotated[str, Field(min_length=1)]
     """Range of addresses inside the nodes' network."""
 
 
-class Traefik(Model):
+class Traefik(Ruled):
     """Settings of Traefik."""
 
-    version: str
+    version: Annotated[str, Field(min_length=1)]
     """Version of the Helm chart."""
 
     load_balancer: Literal["MetalLB"] | None = None
@@ -24,8 +29,14 @@ class Traefik(Model):
     metallb: MetalLb | None = None
     """Addresses for MetalLB."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that metalLB needs addresses."""
+        if self.load_balancer == "MetalLB" and self.metallb is None:
+            message = "loadBalancer MetalLB needs the block `metallb` beside it"
+            yield Violation(Code.BLOCK_MISSING, message, ("loadBalancer",))
 
-class InferenceGatewaySpec(Model):
+
+class InferenceGatewaySpec(Ruled):
     """The public entry."""
 
     backend: Literal["Traefik"]
@@ -33,6 +44,11 @@ class InferenceGatewaySpec(Model):
 
     traefik: Traefik | None = None
     """Settings of Traefik."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that the backend's own block must be there."""
+        if self.traefik is None:
+            yield Violation(Code.BLOCK_MISSING, "backend Traefik needs the block `traefik` beside it", ("backend",))
 
 
 class InferenceGateway(Document):

@@ -1,29 +1,33 @@
 """ModelCache: weights staged once on every cluster that may serve them."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, LabelSelector, Later, Model
+from components.api.base import Document, LabelSelector, Later, Model, Ruled, ShortMetadata
+from components.api.codes import Code
+from components.api.rules import Subdomain, Violation, checked
+from components.api.syntax import repository, revision
 
 
 class AuthSecret(Model):
     """A token, in a secret of the cache's namespace."""
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Subdomain
     """Name of the secret."""
 
-    key: str = "HF_TOKEN"
+    key: Annotated[str, Field(min_length=1)] = "HF_TOKEN"
     """Key in the secret."""
 
 
 class HuggingFace(Model):
     """A repository on Hugging Face."""
 
-    repo: Annotated[str, Field(min_length=1)]
+    repo: Annotated[str, Field(min_length=1), checked(repository, Code.VALUE_INVALID)]
     """Repository, as `owner/name`."""
 
-    revision: str | None = None
+    revision: Annotated[str, checked(revision, Code.VALUE_INVALID)] | None = None
     """Branch, tag or commit; the default branch without it."""
 
     auth_secret: AuthSecret | None = None
@@ -33,7 +37,7 @@ class HuggingFace(Model):
     """Size of the volume, in GiB."""
 
 
-class ModelCacheSpec(Model):
+class ModelCacheSpec(Ruled):
     """Weights and where they are staged."""
 
     source: Literal["HuggingFace"]
@@ -72,6 +76,12 @@ class ModelCacheSpec(Model):
     image: Later = None
     """Image of the job that stages."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that the source's own block must be there."""
+        if self.hugging_face is None:
+            message = "source HuggingFace needs the block `huggingFace` beside it"
+            yield Violation(Code.BLOCK_MISSING, message, ("source",))
+
 
 class ModelCache(Document):
     """Weights staged on clusters."""
@@ -81,6 +91,9 @@ class ModelCache(Document):
 
     kind: Literal["ModelCache"]
     """Always `ModelCache`."""
+
+    metadata: ShortMetadata
+    """Name, namespace, labels and annotations."""
 
     spec: ModelCacheSpec
     """The cache."""

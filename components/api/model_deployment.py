@@ -1,14 +1,26 @@
 """ModelDeployment: replicas of a model across the fleet, each one or more engines on one cluster."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import BERTH, LATER, Document, Items, LabelSelector, Later, Model
-from components.api.frozen import FrozenDict, FrozenMap
-from components.api.pod_template import LabelValue, PodTemplate
-
-Text63 = Annotated[str, Field(min_length=1, max_length=63)]
+from components.api.base import (
+    BERTH,
+    LATER,
+    Document,
+    Items,
+    LabelSelector,
+    Later,
+    Model,
+    Portable,
+    Ruled,
+    ServiceMetadata,
+)
+from components.api.codes import Code
+from components.api.frozen import FrozenDict
+from components.api.pod_template import PodTemplate
+from components.api.rules import DnsLabel, OwnLabels, Violation, duplicates, shown, within
 
 
 class ModelCacheRef(Model):
@@ -25,7 +37,7 @@ class Serving(Model):
     """`Unified`: every engine does all. `PrefillDecode`: one engine reads the prompt, another writes the answer."""
 
 
-class Toleration(Model):
+class Toleration(Ruled):
     """Lets replicas onto a tainted cluster."""
 
     key: str | None = None
@@ -40,18 +52,32 @@ class Toleration(Model):
     effect: Literal["NoSchedule", "NoExecute"] | None = None
     """Effect of the taint; without it both match."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that `Equal` compares a key, `Exists` compares no value."""
+        if self.operator == "Equal" and not self.key:
+            message = "a toleration with operator Equal, the default, needs a key"
+            yield Violation(Code.TOLERATION_INVALID, message, hint="to tolerate everything, write `operator: Exists`")
+        if self.operator == "Exists" and self.value:
+            message = "a toleration with operator Exists takes no value"
+            yield Violation(Code.TOLERATION_INVALID, message, ("value",), hint="remove it, or write `operator: Equal`")
 
-class Selector(Model):
+
+class Selector(Ruled):
     """A condition on one device."""
 
     cel: Annotated[str, Field(min_length=1, max_length=10240)] | None = None
     """A CEL expression over `device`, as in Kubernetes dynamic resource allocation."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that there is a condition."""
+        if self.cel is None:
+            yield Violation(Code.SELECTOR_EMPTY, "the selector is empty; it needs a condition in `cel`")
+
 
 class DeviceRequest(Model):
     """Devices of one kind that a member asks of its node."""
 
-    name: Text63
+    name: DnsLabel
     """Name within the member; becomes the request's name in the claim."""
 
     count: Annotated[int, Field(ge=1, le=64)] = 1
@@ -61,11 +87,15 @@ class DeviceRequest(Model):
     """Conditions; all must hold."""
 
 
-class NodeSelector(Model):
+class NodeSelector(Ruled):
     """What a member asks of its node."""
 
     devices: Items[DeviceRequest] = Field(min_length=1, max_length=16)
     """Requests; no two share a device."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that requests have different names."""
+        yield from within("devices", duplicates(self.devices, lambda request: request.name, "name", "the request"))
 
 
 class Worker(Model):
@@ -75,7 +105,7 @@ class Worker(Model):
     """Follower pods, one per node; the gang has one more, its leader."""
 
 
-class Member(Model):
+class Member(Ruled):
     """A pod role inside an engine."""
 
     role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
@@ -90,11 +120,22 @@ class Member(Model):
     template: PodTemplate
     """What its pods look like."""
 
+    @property
+    def pods(self) -> int:
+        """Pods of this member in one copy of its engine."""
+        return self.worker.nodes if self.worker else 1
 
-class Engine(Model):
+    def rules(self) -> Iterator[Violation]:
+        """Check that followers belong to the Worker."""
+        if self.worker is not None and self.role != "Worker":
+            message = f"`worker` belongs to a member with role Worker, and this one is a {self.role}"
+            yield Violation(Code.ENGINE_SHAPE, message, ("worker",), at_key=True)
+
+
+class Engine(Ruled):
     """A process group inside a replica."""
 
-    name: Text63
+    name: DnsLabel
     """Name within the deployment."""
 
     copies: Annotated[int, Field(ge=1, le=64)] = 1
@@ -106,15 +147,30 @@ class Engine(Model):
     members: Items[Member] = Field(min_length=1, max_length=2)
     """One Standalone member, or a Leader and a Worker."""
 
+    @property
+    def gang(self) -> bool:
+        """Whether the engine has more than one pod."""
+        return self.members[0].role != "Standalone"
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that members make a whole engine, and something is asked of a node."""
+        roles = sorted(member.role for member in self.members)
+        if roles not in (["Standalone"], ["Leader", "Worker"]):
+            message = "members must be one Standalone, or one Leader and one Worker; here: " + ", ".join(roles)
+            yield Violation(Code.ENGINE_SHAPE, message, ("members",), at_key=True)
+        if all(member.node_selector is None for member in self.members):
+            message = f"no member of the engine {shown(self.name)} has a nodeSelector, so it asks for no device"
+            yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
+
 
 class ReplicaMetadata(Model):
     """Labels of replicas and endpoints."""
 
-    labels: FrozenMap[str, LabelValue] = Field(default=FrozenDict(), max_length=32)
+    labels: OwnLabels = Field(default=FrozenDict(), max_length=32)
     """Labels that services select on; pods do not get them."""
 
 
-class ReplicaSpec(Model):
+class ReplicaSpec(Ruled):
     """One replica, and where it may run."""
 
     cluster_selector: LabelSelector | None = None
@@ -138,6 +194,20 @@ class ReplicaSpec(Model):
     block_size: Later = None
     """Tokens per block of the KV cache, for prefix routing."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that engines have different names, and phases fit the serving mode."""
+        yield from within("engines", duplicates(self.engines, lambda engine: engine.name, "name", "the engine"))
+        phases = [engine.phase for engine in self.engines]
+        if self.serving.mode == "Unified":
+            for index, phase in enumerate(phases):
+                if phase is not None:
+                    message = f"phase {phase} needs serving mode PrefillDecode, and the mode is Unified"
+                    yield Violation(Code.ENGINE_SHAPE, message, ("engines", index, "phase"), at_key=True)
+        elif sorted(phase or "" for phase in phases) != ["Decode", "Prefill"]:
+            found = ", ".join(phase or "none" for phase in phases)
+            message = f"mode PrefillDecode needs two engines, one of phase Prefill and one of Decode; here: {found}"
+            yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)
+
 
 class ReplicaTemplate(Model):
     """What a replica looks like."""
@@ -159,7 +229,7 @@ class Surge(Model):
 class ModelDeploymentSpec(Model):
     """Replicas of a model."""
 
-    replicas: Annotated[int, Field(ge=0)]
+    replicas: Annotated[int, Field(ge=0, le=100_000), Portable(1, 10)]
     """Replicas across the fleet. Under `modelplane.ai` 1 to 10; under `berth.dev` any number, and 0 parks it."""
 
     template: ReplicaTemplate
@@ -192,6 +262,9 @@ class ModelDeployment(Document):
 
     kind: Literal["ModelDeployment"]
     """Always `ModelDeployment`."""
+
+    metadata: ServiceMetadata
+    """Name, namespace, labels and annotations."""
 
     spec: ModelDeploymentSpec
     """The deployment."""

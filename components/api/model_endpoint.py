@@ -4,16 +4,19 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, Later, Model
+from components.api.base import Document, Later, Model, ServiceMetadata
+from components.api.codes import Code
+from components.api.rules import checked
+from components.api.syntax import url
 
 
 class ModelEndpointSpec(Model):
     """An address."""
 
-    url: Annotated[str, Field(min_length=1)]
+    url: Annotated[str, Field(min_length=1), checked(url, Code.URL_INVALID)]
     """Full URL; scheme, host and port are used for routing."""
 
-    rewrite_path: str | None = None
+    rewrite_path: Annotated[str, Field(max_length=1024)] | None = None
     """Prefix that takes the place of the service's prefix."""
 
     credentials: Later = None
@@ -34,6 +37,9 @@ class ModelEndpoint(Document):
 
     kind: Literal["ModelEndpoint"]
     """Always `ModelEndpoint`."""
+
+    metadata: ServiceMetadata
+    """Name, namespace, labels and annotations; services match its labels."""
 
     spec: ModelEndpointSpec
     """The endpoint."""

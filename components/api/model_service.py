@@ -1,18 +1,23 @@
 """ModelService: one address for endpoints chosen by labels, with traffic split by weight."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from components.api.base import Document, Items, Later, Model
-from components.api.frozen import FrozenMap
+from components.api.rules import Labels
 
 
 class EndpointSelector(Model):
     """Chooses endpoints."""
 
-    match_labels: FrozenMap[str, str]
+    match_labels: Labels
     """Every label must be there with this value."""
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether all wanted labels are there."""
+        return all(labels.get(key) == value for key, value in self.match_labels.items())
 
 
 class EndpointGroup(Model):

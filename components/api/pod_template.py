@@ -1,23 +1,27 @@
 """The pod of an engine's member: one container named ``engine``, its environment, its labels."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
-from components.api.base import Items, Later, Model
-from components.api.frozen import FrozenDict, FrozenMap
+from components.api.base import Items, Later, Model, Ruled
+from components.api.codes import Code
+from components.api.frozen import FrozenDict
+from components.api.rules import Annotations, OwnLabels, Violation, checked, shown
+from components.api.syntax import dns_subdomain, image, variable
 
-LabelValue = Annotated[str, Field(max_length=63)]
-AnnotationValue = Annotated[str, Field(max_length=8192)]
+ObjectName = Annotated[str, Field(min_length=1), checked(dns_subdomain, Code.NAME_INVALID)]
+MAX_ANNOTATION = 8192
 
 
 class KeyRef(Model):
     """A key of a Secret or ConfigMap in the pod's namespace."""
 
-    name: str
+    name: ObjectName
     """Name of the object."""
 
-    key: str
+    key: Annotated[str, Field(min_length=1)]
     """Key in it."""
 
     optional: bool | None = None
@@ -27,14 +31,14 @@ class KeyRef(Model):
 class FieldRef(Model):
     """A field of the pod itself."""
 
-    field_path: str
+    field_path: Annotated[str, Field(min_length=1)]
     """Path, such as `status.podIP`."""
 
     api_version: str | None = None
     """Version the path is written for."""
 
 
-class EnvVarSource(Model):
+class EnvVarSource(Ruled):
     """Where a variable's value comes from."""
 
     secret_key_ref: KeyRef | None = None
@@ -46,11 +50,23 @@ class EnvVarSource(Model):
     field_ref: FieldRef | None = None
     """A field of the pod."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that exactly one source is set."""
+        refs = {
+            "secretKeyRef": self.secret_key_ref,
+            "configMapKeyRef": self.config_map_key_ref,
+            "fieldRef": self.field_ref,
+        }
+        found = [name for name, ref in refs.items() if ref is not None]
+        if len(found) != 1:
+            message = f"valueFrom takes exactly one of {', '.join(refs)}; {' and '.join(found) or 'none'} is set"
+            yield Violation(Code.FIELD_CONFLICT, message, at_key=True)
 
-class EnvVar(Model):
+
+class EnvVar(Ruled):
     """One environment variable."""
 
-    name: str
+    name: Annotated[str, checked(variable, Code.NAME_INVALID)]
     """Name."""
 
     value: str | None = None
@@ -59,14 +75,20 @@ class EnvVar(Model):
     value_from: EnvVarSource | None = None
     """Where the value comes from."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that a value and a source of it do not meet."""
+        if self.value and self.value_from is not None:
+            message = f"the variable {shown(self.name)} has both value and valueFrom"
+            yield Violation(Code.FIELD_CONFLICT, message, ("valueFrom",), at_key=True)
 
-class Container(Model):
+
+class Container(Ruled):
     """The engine's container."""
 
     name: Annotated[str, Field(min_length=1)]
     """Always `engine`."""
 
-    image: Annotated[str, Field(min_length=1)]
+    image: Annotated[str, Field(min_length=1), checked(image, Code.IMAGE_INVALID)]
     """Image reference."""
 
     command: Items[str] = ()
@@ -96,22 +118,35 @@ class Container(Model):
     volume_mounts: Later = None
     """Extra mounts."""
 
+    def rules(self) -> Iterator[Violation]:
+        """Check that the one container has a fixed name."""
+        if self.name != "engine":
+            message = f"the container is named {shown(self.name)}; it must be named `engine`"
+            yield Violation(Code.NAME_INVALID, message, ("name",), allowed="engine")
+
 
 class ImagePullSecret(Model):
     """A secret with registry credentials."""
 
-    name: str
+    name: ObjectName
     """Name of the secret."""
 
 
-class PodMetadata(Model):
+class PodMetadata(Ruled):
     """Labels and annotations of the pods."""
 
-    labels: FrozenMap[str, LabelValue] = Field(default=FrozenDict(), max_length=32)
+    labels: OwnLabels = Field(default=FrozenDict(), max_length=32)
     """Labels."""
 
-    annotations: FrozenMap[str, AnnotationValue] = Field(default=FrozenDict(), max_length=32)
+    annotations: Annotations = Field(default=FrozenDict(), max_length=32)
     """Annotations."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that annotation values are bounded."""
+        for key, value in self.annotations.items():
+            if len(value) > MAX_ANNOTATION:
+                message = f"an annotation has at most {MAX_ANNOTATION} characters, and this one has {len(value)}"
+                yield Violation(Code.VALUE_LENGTH, message, ("annotations", key))
 
 
 class PodSpec(Model):
@@ -142,10 +177,10 @@ class PodTemplate(Model):
     metadata: PodMetadata = PodMetadata()
     """Labels and annotations of the pods."""
 
-    spec: PodSpec | None = None
+    spec: PodSpec
     """The pod."""
 
     @property
-    def container(self) -> Container | None:
+    def container(self) -> Container:
         """The engine's container."""
-        return self.spec.containers[0] if self.spec else None
+        return self.spec.containers[0]

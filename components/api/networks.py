@@ -1,0 +1,48 @@
+"""Rules of address ranges: what a VPC and its subnets must be to each other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Network
+from itertools import combinations
+
+from components.api.codes import Code
+from components.api.rules import Violation, shown
+
+_WIDEST, _NARROWEST = 16, 28  # prefix lengths that AWS accepts for VPCs and subnets
+
+
+def subnet_violations(vpc: str, subnets: Mapping[str, Sequence[str]]) -> Iterator[Violation]:
+    """Yield what is wrong with a VPC's range and the lists of subnets in it, by field name.
+
+    The lists must have one length, because each zone takes one subnet of each.
+    """
+    outer, reason = _network(vpc)
+    if reason:
+        yield Violation(Code.NETWORK_INVALID, reason, ("vpcCidr",))
+    ranges: list[tuple[str, int, IPv4Network]] = []
+    for field, texts in subnets.items():
+        for index, text in enumerate(texts):
+            network, reason = _network(text)
+            if network is None:
+                yield Violation(Code.NETWORK_INVALID, reason, (field, index))
+            elif outer is not None and not network.subnet_of(outer):
+                yield Violation(Code.NETWORK_INVALID, f"{shown(text)} does not lie in the VPC, {vpc}", (field, index))
+            else:
+                ranges.append((field, index, network))
+    for (_, _, first), (field, index, second) in combinations(ranges, 2):
+        if first.overlaps(second):
+            yield Violation(Code.NETWORK_INVALID, f"`{second}` overlaps `{first}`", (field, index))
+            return
+    if len({len(texts) for texts in subnets.values()}) > 1:
+        counts = ", ".join(f"{field} has {len(texts)}" for field, texts in subnets.items())
+        message = f"every zone takes one subnet of each list, so they have one length; {counts}"
+        yield Violation(Code.NETWORK_INVALID, message, at_key=True)
+
+
+def _network(text: str) -> tuple[IPv4Network | None, str]:
+    try:
+        network = IPv4Network(text)
+    except ValueError:
+        return None, f"{shown(text)} is not an IPv4 range such as `10.0.0.0/16`"
+    if not _WIDEST <= network.prefixlen <= _NARROWEST:
+        return None, f"{shown(text)} must have a prefix from /{_WIDEST} to /{_NARROWEST}"
+    return network, ""

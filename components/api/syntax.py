@@ -1,0 +1,202 @@
+"""The syntax of names, labels, images and the like, as Kubernetes and the clouds check it.
+
+Every check takes the text and returns why it is wrong, in words that follow "must", or an empty string. The rules are
+those of Kubernetes' own validation (RFC 1123 labels and subdomains, qualified names, label values) and of the
+distribution project's image references.
+"""
+
+import re
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from components.cel.quantity import Quantity, QuantityError
+from components.cel.semver import Semver, SemverError
+
+LABEL_PATTERN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+SERVICE_PATTERN: Final = r"^[a-z]([-a-z0-9]*[a-z0-9])?$"
+SUBDOMAIN_PATTERN: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+DURATION_PATTERN: Final = r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$"
+
+LABEL_LIMIT: Final = 63
+SUBDOMAIN_LIMIT: Final = 253
+
+_LABEL = re.compile(LABEL_PATTERN[1:-1])
+_SERVICE = re.compile(SERVICE_PATTERN[1:-1])
+_SUBDOMAIN = re.compile(SUBDOMAIN_PATTERN[1:-1])
+_KEY_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
+_IMAGE = re.compile(
+    r"(?:(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)*|\[[0-9a-fA-F:]+\])"
+    r"(?::[0-9]+)?/)?"
+    r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+    r"(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
+)
+_REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
+_REVISION = re.compile(r"[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*")
+_DURATION = re.compile(DURATION_PATTERN[1:-1])
+_SECRET = re.compile(f"(?:{LABEL_PATTERN[1:-1]})/(?:{SUBDOMAIN_PATTERN[1:-1]})")
+_TAG_VALUE = re.compile(r"[\w .:/=+@-]*")
+_DECIMAL_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE])i?[bB]?", re.IGNORECASE)
+
+
+def dns_label(text: str) -> str:
+    """Check an RFC 1123 label."""
+    if len(text) > LABEL_LIMIT:
+        return f"have at most {LABEL_LIMIT} characters, and has {len(text)}"
+    if _LABEL.fullmatch(text):
+        return ""
+    return "be lower-case letters, digits and `-`, and begin and end with a letter or digit" + _could_be(text)
+
+
+def is_dns_label(text: str) -> bool:
+    """Whether the text is an RFC 1123 label."""
+    return not dns_label(text)
+
+
+def service_label(text: str) -> str:
+    """Check an RFC 1035 label, as Services have it: like ``dns_label``, and beginning with a letter."""
+    if len(text) > LABEL_LIMIT or not _LABEL.fullmatch(text) or _SERVICE.fullmatch(text):
+        return dns_label(text)
+    return "begin with a letter, because Services in the cluster are named after it"
+
+
+def dns_subdomain(text: str, *, limit: int = SUBDOMAIN_LIMIT) -> str:
+    """Check an RFC 1123 subdomain: labels joined by dots."""
+    if len(text) > limit:
+        return f"have at most {limit} characters, and has {len(text)}"
+    if _SUBDOMAIN.fullmatch(text):
+        return ""
+    return "be lower-case letters, digits, `-` and `.`, and begin and end with a letter or digit" + _could_be(text)
+
+
+def short_subdomain(text: str) -> str:
+    """Check a subdomain that also becomes a label's value, so it has at most 63 characters."""
+    return dns_subdomain(text, limit=LABEL_LIMIT)
+
+
+def label_key(text: str) -> str:
+    """Check the key of a label or annotation: an optional DNS prefix and ``/``, then a name."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and not prefix:
+        return "not have an empty prefix before the `/`"
+    if prefix and (len(prefix) > SUBDOMAIN_LIMIT or not _SUBDOMAIN.fullmatch(prefix)):
+        return "have a lower-case DNS name of at most 253 characters before the `/`"
+    if not _KEY_NAME.fullmatch(name):
+        return "have 1 to 63 letters, digits, `-`, `_` or `.`, edged by letters or digits" + (
+            " after the `/`" if slash else ""
+        )
+    return ""
+
+
+def label_value(text: str) -> str:
+    """Check the value of a label."""
+    if len(text) > LABEL_LIMIT:
+        return f"have at most {LABEL_LIMIT} characters, and has {len(text)}"
+    if _LABEL_VALUE.fullmatch(text):
+        return ""
+    return "be empty, or letters, digits, `-`, `_` and `.`, edged by letters or digits"
+
+
+def image(text: str) -> str:
+    """Check an image reference: registry, path, tag and digest."""
+    if any(character.isspace() for character in text):
+        return "not hold a space"
+    if _IMAGE.fullmatch(text):
+        return ""
+    if _IMAGE.fullmatch(text.lower()):
+        return "have a path in lower case"
+    return "be `[registry/]path[:tag][@digest]`"
+
+
+def quantity(text: str) -> str:
+    """Check a Kubernetes quantity."""
+    try:
+        Quantity.parse(text)
+    except QuantityError:
+        reason = "be a number and one of Ki Mi Gi Ti Pi Ei (powers of 1024) or k M G T P E (powers of 1000)"
+        found = _DECIMAL_BYTES.fullmatch(text)
+        return f"{reason}; `{found[1]}{found[2].upper()}i` perhaps" if found else reason
+    return ""
+
+
+def semantic_version(text: str) -> str:
+    """Check a strict semantic version."""
+    try:
+        Semver.parse(text)
+    except SemverError:
+        reason = "be a semantic version: three numbers without leading zeros, `major.minor.patch`"
+        try:
+            repaired = Semver.parse(text, normalize=True)
+        except SemverError:
+            return reason
+        return f"{reason}; `{repaired}` perhaps"
+    return ""
+
+
+def duration(text: str) -> str:
+    """Check a duration such as ``1h30m``."""
+    return "" if text and _DURATION.fullmatch(text) else "be hours, minutes and seconds, such as `1h30m` or `45s`"
+
+
+def duration_seconds(text: str) -> int:
+    """Return the seconds of a duration that ``duration`` accepts."""
+    units = {"h": 3600, "m": 60, "s": 1}
+    return sum(int(number) * units[unit] for number, unit in re.findall(r"([0-9]+)([hms])", text))
+
+
+def repository(text: str) -> str:
+    """Check a Hugging Face repository."""
+    return "" if _REPO.fullmatch(text) else "be `owner/name`, of letters, digits, `-`, `_` and `.`"
+
+
+def revision(text: str) -> str:
+    """Check a Git revision: it becomes an argument of a download command."""
+    return "" if _REVISION.fullmatch(text) else "be a branch, tag or commit: no spaces, and no `-` in front"
+
+
+def secret_name(text: str) -> str:
+    """Check the name of a secret across namespaces."""
+    return "" if _SECRET.fullmatch(text) else "be `namespace/name`"
+
+
+def tag_value(text: str) -> str:
+    """Check a value that becomes a tag in every cloud."""
+    return "" if _TAG_VALUE.fullmatch(text) else "be letters, digits, spaces and `. : / = + @ _ -`"
+
+
+def variable(text: str) -> str:
+    """Check the name of an environment variable."""
+    if text and "=" not in text and all(" " <= character <= "~" for character in text):
+        return ""
+    return "be printable characters without `=`"
+
+
+def url(text: str) -> str:
+    """Check a URL that traffic can be routed to: http or https, a host, a port if any."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "be a URL such as `https://api.example.com/v1`; its host or port cannot be read"
+    return _url(parts, host, port)
+
+
+def _url(parts: SplitResult, host: str, port: int | None) -> str:
+    if parts.scheme not in ("http", "https"):
+        return "begin with `http://` or `https://`"
+    if not host or any(character.isspace() for character in parts.netloc):
+        return "name a host after `//`"
+    if port == 0:
+        return "have a port from 1 to 65535"
+    if parts.username or parts.password:
+        return "not hold a user or password"
+    if ":" not in host and not _SUBDOMAIN.fullmatch(host):
+        return "name a host of letters, digits, `-` and `.`"
+    return ""
+
+
+def _could_be(text: str) -> str:
+    """Suggest the nearest label, when there is one."""
+    near = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:LABEL_LIMIT].rstrip("-")
+    return f"; `{near}` perhaps" if near and near != text else ""
