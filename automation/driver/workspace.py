@@ -1,0 +1,48 @@
+"""Where a run works: the project, the environment's folder, and whether its clouds are simulated."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from automation.engine.toolchain.layout import Layout
+from components.errors import UsageError
+from components.naming import StackName
+from stacks.environment import environment_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One environment of one project, real or simulated."""
+
+    layout: Layout
+    environment: str
+    folder: Path
+    simulated: bool = False
+
+    @classmethod
+    def open(cls, environment: str, *, environments: Path | None = None, simulated: bool = False) -> Self:
+        """Find the project around the current folder and the environment in it.
+
+        Raises UsageError, naming the environments that exist, when there is none of that name.
+        """
+        layout = Layout.find()
+        folder = environment_folder(layout.root, environment, environments=environments)
+        if not folder.is_dir():
+            found = sorted(path.name for path in folder.parent.glob("*") if path.is_dir())
+            known = f"environments in {folder.parent}: {', '.join(found)}" if found else f"{folder.parent} has none"
+            raise UsageError(
+                f"there is no environment {environment!r} ({known})",
+                consequence="Nothing was changed.",
+                help=f"berth init {environment}, or --environments DIR",
+            )
+        return cls(layout, environment, folder, simulated)
+
+    @property
+    def stack(self) -> StackName:
+        """The environment's main stack: everything (Single), or the front doors (PerCluster)."""
+        return StackName(self.environment)
+
+    @property
+    def project(self) -> Path:
+        """The folder with the ``Pulumi.yaml`` that runs of this kind use."""
+        return self.layout.simulated_project if self.simulated else self.layout.root
