@@ -1,0 +1,124 @@
+"""The pod of one member of an engine.
+
+The user's container runs verbatim: image, command, arguments and variables are theirs. Berth adds what the cluster
+needs to run it where it was placed: the pool's node selector, the GPU toleration, the claim, shared memory, the cache,
+a port and a readiness probe, and in a gang the leader's address and the pod's rank.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, Label
+from components.lock import MemberShape
+from components.models.claims import POD_CLAIM
+
+ENGINE = "engine"
+"""Name of the user's container."""
+
+SERVING_PORT = 8000
+"""Where a replica answers, whatever its engines are; endpoints point at it through the gateway."""
+
+CACHE_MOUNT = "/mnt/models"
+
+_GANG_VARIABLES = (
+    {"name": "MODELPLANE_LEADER_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
+    {"name": "MODELPLANE_RANK", "value": "$(LWS_WORKER_INDEX)"},
+)
+"""In front of the user's variables, so that those can refer to them; the gang's controller puts its own before all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlace:
+    """Where a member's pods run and what they find there.
+
+    ``claim_template`` and ``cache_claim`` are names of objects in the pod's namespace, empty when there is none.
+    """
+
+    replica: str
+    workload: str
+    pool: str
+    claim_template: str = ""
+    cache_claim: str = ""
+
+
+def member_pod(member: MemberShape, place: PodPlace) -> dict[str, Any]:
+    """Return the pod template of a member, with metadata where it has any."""
+    spec = member.template.get("spec") or {}
+    volumes: list[dict[str, Any]] = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
+    if place.cache_claim:
+        volumes.append({"name": "model-cache", "persistentVolumeClaim": {"claimName": place.cache_claim}})
+    pod: dict[str, Any] = {
+        "containers": [_container(member, place)],
+        "volumes": volumes,
+        "nodeSelector": {Label.POOL.value: place.pool},
+        "tolerations": [{"key": GPU_TAINT_KEY, "operator": "Exists", "effect": GPU_TAINT_EFFECT}],
+    }
+    if place.claim_template:
+        pod["resourceClaims"] = [{"name": POD_CLAIM, "resourceClaimTemplateName": place.claim_template}]
+    if spec.get("imagePullSecrets"):
+        pod["imagePullSecrets"] = [dict(secret) for secret in spec["imagePullSecrets"]]
+    metadata = _metadata(member, place)
+    return {"metadata": metadata, "spec": pod} if metadata else {"spec": pod}
+
+
+def probe(port: int) -> dict[str, Any]:
+    """Return the readiness probe of a server on ``port``; the timeout allows for engines that answer in a second."""
+    return {
+        "httpGet": {"path": "/health", "port": port},
+        "initialDelaySeconds": 30,
+        "periodSeconds": 10,
+        "timeoutSeconds": 5,
+    }
+
+
+def engine_container(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the user's container of a pod template, as the shape has it."""
+    containers = (template.get("spec") or {}).get("containers") or ()
+    return dict(next(container for container in containers if container["name"] == ENGINE))
+
+
+def _container(member: MemberShape, place: PodPlace) -> dict[str, Any]:
+    given = engine_container(member.template)
+    gang = member.role != "Standalone"
+    serves = member.role != "Worker"
+    arguments: list[str] = list(given.get("args") or ())
+    if serves:
+        arguments = _with_cache(arguments, given, place)
+    variables = [*(_GANG_VARIABLES if gang else ()), *(given.get("env") or ())]
+    container: dict[str, Any] = {"name": ENGINE, "image": given["image"]}
+    if given.get("command"):
+        container["command"] = list(given["command"])
+    if arguments or not gang:
+        container["args"] = arguments
+    if variables:
+        container["env"] = [dict(variable) for variable in variables]
+    if serves:
+        container["ports"] = [{"containerPort": SERVING_PORT}]
+        container["readinessProbe"] = probe(SERVING_PORT)
+    container["volumeMounts"] = [{"name": "dshm", "mountPath": "/dev/shm"}]  # noqa: S108 (the pod's, not ours)
+    if place.cache_claim:
+        container["volumeMounts"].append({"name": "model-cache", "mountPath": CACHE_MOUNT})
+    if place.claim_template:
+        container["resources"] = {"claims": [{"name": POD_CLAIM}]}
+    return container
+
+
+def _with_cache(arguments: list[str], container: Mapping[str, Any], place: PodPlace) -> list[str]:
+    """Point a vLLM entry point at the staged weights: only with a cache, no own command and no model argument."""
+    chosen = any(argument == "--model" or argument.startswith("--model=") for argument in arguments)
+    if not place.cache_claim or container.get("command") or chosen:
+        return arguments
+    return [*arguments, f"--model={CACHE_MOUNT}"]
+
+
+def _metadata(member: MemberShape, place: PodPlace) -> dict[str, Any]:
+    given = member.template.get("metadata") or {}
+    labels = dict(given.get("labels") or {})
+    match member.role:
+        case "Standalone":
+            labels |= {Label.SERVING.value: place.replica, Label.WORKLOAD.value: place.workload}
+        case "Leader":
+            labels |= {Label.SERVING.value: place.replica, Label.LWS_ROLE.value: "leader"}
+    annotations = dict(given.get("annotations") or {})
+    return {key: value for key, value in (("labels", labels), ("annotations", annotations)) if value}
