@@ -1,0 +1,193 @@
+"""One object as it lives on a simulated cluster: its identity, what the API server adds, its status, its companions.
+
+Helm releases are here too: they are objects with another id, another uniqueness rule and a revision.
+"""
+
+import base64
+import hashlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from automation.rehearsal.aftermath import NAMESPACE, OWNER, owner_of
+from automation.rehearsal.provider.base import SIMULATED, Target
+from automation.rehearsal.provider.errors import Refused
+from automation.rehearsal.provider.kinds import HELM_RELEASE, Kind
+from automation.rehearsal.provider.templates import Context
+from automation.rehearsal.store import Row, Transaction
+from automation.rehearsal.wire import Secret, lookup, merge
+
+_ALWAYS_THERE: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+
+@dataclass(slots=True)
+class LiveObject:
+    """Computes what a cluster makes of an object's inputs. ``inputs`` are plain values."""
+
+    target: Target
+    kind: Kind
+    inputs: dict[str, Any]
+    server: str
+    cluster: Mapping[str, Any]
+    namespace: str
+    facts: Mapping[str, Any]
+    _seed: str = field(default="", init=False)
+    _generated: str = field(default="", init=False)
+
+    @property
+    def is_release(self) -> bool:
+        """Whether this is a Helm release rather than an API object."""
+        return self.target.type == HELM_RELEASE
+
+    @property
+    def name(self) -> str:
+        """The physical name."""
+        where = "name" if self.is_release else "metadata.name"
+        return str(lookup(self.inputs, where) or self._generated or "")
+
+    @property
+    def own_namespace(self) -> str:
+        """The namespace it lives in; empty for cluster-wide kinds."""
+        if self.is_release:
+            return str(self.inputs.get("namespace") or self.namespace)
+        return str(lookup(self.inputs, "metadata.namespace") or self.namespace) if self.kind.namespaced else ""
+
+    @property
+    def id(self) -> str:
+        """The id that the real provider gives: ``namespace/name``, or the name alone."""
+        return f"{self.own_namespace}/{self.name}" if self.own_namespace else self.name
+
+    @property
+    def claim(self) -> str:
+        """What no other live object of the cluster may have: kind (any version), namespace and name."""
+        return f"{self.kind.key}|{self.id}"
+
+    def taken(self) -> str:
+        """Say that the name is in use, in the API server's words, or Helm's."""
+        if self.is_release:
+            return f"failed to create release {self.name!r}: cannot re-use a name that is still in use"
+        plural = f"{self.kind.kind.lower()}s" + (f".{self.kind.group}" if self.kind.group else "")
+        return (
+            f'resource "{self.target.urn}" was not successfully created by the Kubernetes API server: '
+            f'{plural} "{self.name}" already exists'
+        )
+
+    def born(self, ordinal: int) -> None:
+        """Give the object its own randomness; the same URN created again gets another uid."""
+        self._seed = hashlib.sha256(f"{self.server}|{self.target.urn}|{ordinal}".encode()).hexdigest()
+        prefix = lookup(self.inputs, "metadata.generateName")
+        self._generated = f"{prefix}{self._seed[:5]}" if prefix else ""
+
+    def require_namespace(self, transaction: Transaction) -> None:
+        """Refuse an object in a namespace that does not exist.
+
+        Only on clusters that were made in the simulation: what an existing cluster held before is not known.
+        """
+        space = self.own_namespace
+        if not self.cluster or not space or space in _ALWAYS_THERE:
+            return
+        if transaction.claimed("kubernetes", f"{self.server}|/Namespace|{space}"):
+            return
+        if self.is_release and self.inputs.get("createNamespace"):
+            transaction.insert(self._made_namespace(space))
+            return
+        raise Refused(
+            f'resource "{self.target.urn}" was not successfully created by the Kubernetes API server: '
+            f'namespaces "{space}" not found'
+        )
+
+    def _made_namespace(self, space: str) -> Row:
+        uid = SIMULATED + hashlib.sha256(f"{self.server}|{space}".encode()).hexdigest()[:32]
+        outputs = {"metadata": {"name": space, "uid": uid}, "status": {"phase": "Active"}}
+        return Row(
+            package="kubernetes", type=NAMESPACE, scope=self.server, id=space, claim=f"{self.server}|/Namespace|{space}",
+            name=space, urn="", created="", inputs={"madeBy": self.target.urn}, outputs=outputs,
+        )  # fmt: skip
+
+    def guarded(self, bag: dict[str, Any]) -> dict[str, Any]:
+        """Mark as secret what always is: the contents of Kubernetes Secrets."""
+        if self.kind.key != "/Secret":
+            return bag
+        marked = {
+            key: bag[key] if isinstance(bag[key], Secret) else Secret(bag[key])
+            for key in ("data", "stringData")
+            if bag.get(key)
+        }
+        return {**bag, **marked}
+
+    def outputs(self, old: Mapping[str, Any] | None = None, *, changed: bool = False) -> dict[str, Any]:
+        """Complete the inputs to what the cluster shows; with ``old`` the object exists and keeps its identity."""
+        if self.is_release:
+            return self._release(old)
+        known = (old or {}).get("metadata") or {}
+        uid = known.get("uid") or SIMULATED + str(uuid.UUID(self._seed[:32]))
+        revision = int(known.get("resourceVersion", 0)) + (1 if changed or not old else 0)
+        server_side = {
+            "name": self.name,
+            "uid": uid,
+            "creationTimestamp": known.get("creationTimestamp") or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "resourceVersion": str(revision),
+            "generation": int(known.get("generation", 0)) + (1 if changed or not old else 0),
+        }
+        if self.own_namespace:
+            server_side["namespace"] = self.own_namespace
+        context = self._context(str(uid))
+        added = {key: context.render(self.kind.facts[key]) for key in ("spec", "status") if key in self.kind.facts}
+        base = {"apiVersion": self.kind.api_version, "kind": self.kind.kind, "metadata": server_side, **added}
+        result: dict[str, Any] = merge(base, self.inputs)
+        if self.kind.key == "/Secret" and self.inputs.get("stringData"):
+            encoded = {
+                key: base64.b64encode(str(text).encode()).decode() for key, text in self.inputs["stringData"].items()
+            }
+            result["data"] = {**(self.inputs.get("data") or {}), **encoded}
+        result["__initialApiVersion"] = self.kind.api_version
+        result["__fieldManager"] = f"pulumi-kubernetes-{str(uid)[-8:]}"
+        return result
+
+    def _release(self, old: Mapping[str, Any] | None) -> dict[str, Any]:
+        chart = str(self.inputs.get("chart") or "")
+        name = chart.rstrip("/").rpartition("/")[2]
+        version = str(self.inputs.get("version") or "0.0.0")
+        status = {
+            "name": self.name, "namespace": self.own_namespace, "chart": name, "version": version,
+            "appVersion": version, "status": "deployed",
+            "revision": int(lookup(dict(old or {}), "status.revision") or 0) + 1,
+        }  # fmt: skip
+        return {**self.inputs, "namespace": self.own_namespace, "status": status, "resourceNames": {}}
+
+    def _context(self, uid: str) -> Context:
+        values = {
+            "in": self.inputs,
+            "name": self.name,
+            "namespace": self.own_namespace,
+            "id": self.id,
+            **self._address(uid),
+        }
+        return Context(values, seed=uid)
+
+    def _address(self, uid: str) -> dict[str, Any]:
+        """Give the address that a load balancer of this object has: a host name in a cloud, else a documentation IP."""
+        digest = hashlib.sha256(uid.encode()).hexdigest()
+        balancer = self.cluster.get("load_balancer")
+        if not balancer:
+            return {"ip": f"203.0.113.{1 + int(digest[:2], 16) % 254}", "addresstype": "IPAddress"}
+        return {"hostname": f"{SIMULATED}{digest[:32]}{balancer['host_suffix']}", "addresstype": "Hostname"}
+
+    def make_companions(self, transaction: Transaction, row: Row) -> None:
+        """Make the cloud resources that controllers make for this object: a load balancer."""
+        balancer = self.cluster.get("load_balancer")
+        wanted = self.kind.facts.get("load_balancer")
+        if not balancer or not wanted or not all(lookup(self.inputs, path) == value for path, value in wanted.items()):
+            return
+        uid = str(lookup(row.outputs, "metadata.uid") or row.id)
+        digest = hashlib.sha256(uid.encode()).hexdigest()
+        companion = Row(
+            package=balancer["package"], type=balancer["type"], scope=balancer["scope"], id=f"{SIMULATED}{digest[:32]}",
+            claim=None, name=f"k8s-{self.own_namespace[:8]}-{self.name[:8]}-{digest[:10]}", urn="", created="",
+            inputs={OWNER: owner_of(row)},
+            outputs={**balancer["outputs"], "dnsName": self._address(uid).get("hostname")},
+        )  # fmt: skip
+        if transaction.find(companion.package, companion.type, companion.scope, companion.id) is None:
+            transaction.insert(companion)
