@@ -56,7 +56,7 @@ class Component(pulumi.ComponentResource):
         namespace: str | None = None,
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Return the metadata of a Kubernetes object that this component owns.
 
         Everything that Berth creates on a cluster names its environment and its owner, so that an orphan can be traced.

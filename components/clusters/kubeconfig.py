@@ -1,0 +1,139 @@
+"""Kubeconfig: read one that a user gave, write one for a cluster that Berth made. PURE.
+
+The text is a secret, so no message ever quotes it: an error names the place of the secret and what is wrong there.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from components.canonical import canonical_json
+from components.errors import BerthError
+
+_LIMIT = 1_000_000
+"""Bytes; a Kubernetes Secret holds no more, and a kubeconfig is a few kilobytes."""
+
+
+class KubeconfigError(BerthError):
+    """A kubeconfig is not YAML, or does not say how to reach a cluster."""
+
+    code = "kubeconfig"
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """What Berth needs to know of a kubeconfig: which cluster its current context reaches."""
+
+    context: str
+    endpoint: str
+    """URL of the API server."""
+
+    @property
+    def host(self) -> str:
+        """Host of the API server, without a port."""
+        return urlsplit(self.endpoint).hostname or ""
+
+
+def parse_kubeconfig(text: str, *, where: str = "the kubeconfig") -> Kubeconfig:
+    """Read a kubeconfig's current context.
+
+    ``where`` names its place for messages (``modelplane-system/edge, key kubeconfig``). Raises KubeconfigError.
+    """
+    document = _document(text, where)
+    context = document.get("current-context")
+    if not isinstance(context, str) or not context:
+        raise _error(where, "it has no current-context")
+    chosen = _named(document, "contexts", context, "context", where)
+    cluster = chosen.get("cluster")
+    if not isinstance(cluster, str) or not cluster:
+        raise _error(where, f"its context {context!r} names no cluster")
+    server = _named(document, "clusters", cluster, "cluster", where).get("server")
+    if not isinstance(server, str) or not _is_url(server):
+        raise _error(where, f"its cluster {cluster!r} has no server URL (https://...)")
+    user = chosen.get("user")
+    if isinstance(user, str) and user:
+        _named(document, "users", user, "user", where)
+    return Kubeconfig(context, server)
+
+
+def exec_kubeconfig(
+    name: str, *, endpoint: str, authority: str, command: Sequence[str], environment: Mapping[str, str]
+) -> str:
+    """Write a kubeconfig that gets its token by running ``command``; nothing in it expires.
+
+    ``authority`` is the base64 of the API server's certificate authority. Equal input gives equal text.
+    """
+    program, *arguments = command
+    return canonical_json(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {"name": name, "cluster": {"server": endpoint, "certificate-authority-data": authority}},
+            ],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            "current-context": name,
+            "users": [
+                {
+                    "name": name,
+                    "user": {
+                        "exec": {
+                            "apiVersion": "client.authentication.k8s.io/v1beta1",
+                            "command": program,
+                            "args": arguments,
+                            "env": [{"name": key, "value": value} for key, value in sorted(environment.items())]
+                            or None,
+                            "interactiveMode": "Never",
+                        }
+                    },
+                }
+            ],
+        }
+    )
+
+
+def _document(text: str, where: str) -> Mapping[str, Any]:
+    if len(text.encode(errors="replace")) > _LIMIT:
+        raise _error(where, "it is larger than a secret can be")
+    try:
+        document = yaml.load(text, Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise _error(where, f"it is not YAML{place}") from None  # the cause would quote the secret
+    if not isinstance(document, dict):
+        raise _error(where, "it is not a YAML mapping")
+    kind = document.get("kind", "Config")
+    if kind != "Config":
+        raise _error(where, "its kind is not Config")
+    return document
+
+
+def _named(document: Mapping[str, Any], group: str, name: str, kind: str, where: str) -> Mapping[str, Any]:
+    """Return the entry ``name`` of a list such as ``contexts``."""
+    entries = document.get(group)
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(kind), dict):
+            return entry[kind]
+    raise _error(where, f"it has no {kind} named {name!r} under {group}")
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"https", "http"} and bool(parts.hostname)
+
+
+def _error(where: str, what: str) -> KubeconfigError:
+    return KubeconfigError(
+        f"{where} cannot be used as a kubeconfig: {what}",
+        consequence="Nothing was changed.",
+        help="pulumi config set --secret --path 'berth:secrets[\"NAMESPACE/NAME\"].KEY' < kubeconfig.yaml",
+        where=where,
+    )
