@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml requirements/dev.txt | $(UV)
 venv: $(STAMP) ## install Python packages into .venv
 
 toolchain: $(STAMP) ## find, download or build the Pulumi CLI (minutes, once)
-	@$(RUN)/berth doctor --install --quiet-when-ready
+	@$(RUN)/berth doctor --simulated --install --quiet-when-ready
 
 demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fleet
 	@$(RUN)/python -m automation.demo

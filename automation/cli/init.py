@@ -40,10 +40,9 @@ def init(
     dry_run
         Say what would be written and write nothing.
     """
-    from components.api.syntax import is_dns_label
-
     from automation.engine.toolchain.layout import Layout
     from automation.render.text import line
+    from components.api.syntax import is_dns_label
 
     for what, value in (("environment", name), ("namespace", namespace), ("cluster", cluster)):
         if not is_dns_label(value):

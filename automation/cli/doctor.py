@@ -1,0 +1,59 @@
+"""``berth doctor``: what a run needs, what was found, and how to fix what is missing."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Show
+
+_SHOW = Show()
+
+
+def doctor(
+    *,
+    simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False,
+    install: Annotated[bool, Parameter(negative="")] = False,
+    quiet_when_ready: Annotated[bool, Parameter(negative="", show=False)] = False,
+    show: Show = _SHOW,
+) -> int:
+    """Check the machine and say how to fix what is missing.
+
+    Parameters
+    ----------
+    simulated
+        Check what a simulated run needs.
+    install
+        Download or build the Pulumi CLI first, if it is missing.
+    quiet_when_ready
+        Print nothing when there is no problem.
+    """
+    from automation.engine.toolchain.doctor import Status, diagnose
+    from automation.engine.toolchain.ensure import ensure
+    from automation.engine.toolchain.layout import Layout
+    from automation.render.text import Column, Span, Style, table
+
+    sinks = show.sinks()
+    layout = Layout.find()
+    if install:
+        ensure(layout, progress=sinks.say)
+    diagnosis = diagnose(layout, simulated=simulated)
+    failed = diagnosis.status is Status.PROBLEM
+    if sinks.machine:
+        checks = [
+            {"name": each.name, "status": each.status.value, "found": each.found, "want": each.want, "fix": each.fix}
+            for each in diagnosis.checks
+        ]
+        sinks.document(
+            {"apiVersion": "berth.dev/output/v1", "kind": "Diagnosis", "simulated": simulated, "checks": checks}
+        )
+    elif failed or not quiet_when_ready:
+        styles: dict[str, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}
+        columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]
+        rows = [
+            (name, Span(status, styles[status]), found, want) for name, status, found, want, _ in diagnosis.to_rows()
+        ]
+        sinks.data(table(columns, rows, width=sinks.width))
+        for each in diagnosis.checks:
+            if each.fix and each.status is not Status.OK:
+                sinks.say(f"{each.name}: {each.fix}")
+    return 1 if failed else 0

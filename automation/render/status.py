@@ -1,0 +1,127 @@
+"""Status, explanation, drift and the report of a run, as a person reads them."""
+
+from collections.abc import Sequence
+
+from automation.render.plan import placement_lines, resource_lines, shortfall_lines, verdict_lines
+from automation.render.text import Line, Span, Style, count, heading, line
+from automation.render.views import (
+    ConditionView,
+    DestroyedView,
+    DriftView,
+    ExplanationView,
+    FailureView,
+    StatusView,
+    UpView,
+)
+
+_STYLES: dict[str, Style] = {
+    "Ready": "ok",
+    "Serving": "ok",
+    "Staged": "ok",
+    "Starting": "warn",
+    "Draining": "warn",
+    "Pending": "warn",
+    "Failed": "bad",
+    "Lost": "bad",
+    "Unreachable": "bad",
+}
+
+
+def status_lines(status: StatusView) -> list[Line]:
+    """Return the tree: fleet, clusters, pools, replicas, each with its condition."""
+    simulated = Span("  SIMULATED", "warn") if status.simulated else ""
+    lines = [line(Span(status.environment, "strong"), simulated)]
+    lines += _tree(status.tree, "")
+    if status.pending:
+        lines += [Line(), heading("Interrupted operations (the next run repairs them)")]
+        lines += [line(f"  {each}") for each in status.pending]
+    if status.orphans:
+        lines += [Line(), heading("In the cloud but not in the state")]
+        lines += [line(f"  {each}") for each in status.orphans]
+    return lines
+
+
+def _tree(nodes: Sequence[ConditionView], prefix: str) -> list[Line]:
+    lines: list[Line] = []
+    for position, node in enumerate(nodes):
+        last = position == len(nodes) - 1
+        branch, below = ("`-- ", "    ") if last else ("|-- ", "|   ")
+        condition = Span(node.condition, _STYLES.get(node.condition, ""))
+        detail = f"  {node.detail}" if node.detail else ""
+        kind = f"{node.kind} " if node.kind else ""
+        lines.append(line(Span(prefix + branch, "dim"), f"{kind}{node.name}  ", condition, detail))
+        lines += _tree(node.children, prefix + below)
+    return lines
+
+
+def explanation_lines(explanation: ExplanationView, *, width: int) -> list[Line]:
+    """Return why a deployment's replicas are where they are."""
+    enough = explanation.placed >= explanation.wanted
+    style: Style = "ok" if enough else "warn"
+    head = f"{explanation.deployment}: {explanation.placed} of {explanation.wanted} placed"
+    lines = [line(Span(head, style)), line(explanation.summary), Line()]
+    lines += placement_lines(explanation.placements, width=width)
+    return [*lines, *verdict_lines(explanation.verdicts, width=width)]
+
+
+def drift_lines(drift: DriftView) -> list[Line]:
+    """Return what changed behind Berth's back."""
+    notes = [line(Span("note: ", "dim"), note) for note in drift.notes]
+    if not drift.resources:
+        return [*notes, line(Span("No drift.", "ok"), f" {drift.environment} is as the state says.")]
+    counts: dict[str, int] = {}
+    for each in drift.resources:
+        counts[each.op] = counts.get(each.op, 0) + 1
+    words = {"delete": "gone", "update": "changed", "create": "appeared"}
+    lines = [heading(f"Drift in {drift.environment}: {count(len(drift.resources), 'resource')}")]
+    for each in drift.resources:
+        because = f" ({', '.join(each.because)})" if each.because else ""
+        lines.append(line("  ", Span(words.get(each.op, each.op), "warn"), f"  {each.type} {each.name}{because}"))
+    return [*notes, *lines, line("The next `berth up` restores it.")]
+
+
+def up_lines(report: UpView, *, width: int) -> list[Line]:
+    """Return the report of a run: each step, each failure, what is still missing."""
+    lines: list[Line] = []
+    for step in report.steps:
+        done = ", ".join(f"{number} {op}" for op, number in sorted(step.counts.items()) if number and op != "same")
+        style: Style = "bad" if step.failures else "ok"
+        word = "failed in part" if step.failures else "done"
+        lines.append(line(Span(f"{step.kind} {word}", style), f"  {step.stack}: {done or 'nothing to change'}"))
+        lines += failure_lines(step.failures)
+    for shortfall in report.shortfalls:
+        lines += shortfall_lines(shortfall, width=width)
+    lines += [line(Span("note: ", "dim"), note) for note in report.notes]
+    if not report.steps and report.ok:
+        lines.append(line(Span("Nothing to do.", "ok"), f" {report.environment} is as its manifests say."))
+    return lines
+
+
+def failure_lines(failures: Sequence[FailureView]) -> list[Line]:
+    """Return failures in words."""
+    lines = []
+    for each in failures:
+        lines.append(line("  ", Span("failed", "bad"), f"  {each.subject}: {each.resource}"))
+        lines += [line(f"          {text}") for text in each.message.splitlines()]
+    return lines
+
+
+def destroyed_lines(report: DestroyedView) -> list[Line]:
+    """Return what is gone and what is left on purpose."""
+    lines = [line(f"{count(report.deleted, 'resource')} deleted from {report.environment}.")]
+    lines += failure_lines(report.failures)
+    if report.retained:
+        lines.append(heading("Left on purpose (deleting them would delete what others keep there)"))
+        lines += [line(f"  {each}") for each in report.retained]
+    return [*lines, *(line(Span("note: ", "dim"), note) for note in report.notes)]
+
+
+__all__ = [
+    "destroyed_lines",
+    "drift_lines",
+    "explanation_lines",
+    "failure_lines",
+    "resource_lines",
+    "status_lines",
+    "up_lines",
+]

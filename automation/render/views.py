@@ -1,0 +1,220 @@
+"""The documents that verbs answer with: frozen models, camelCase in JSON, one schema each.
+
+Machine output is an interface: fields are only added inside a version. The driver fills these values; the modules
+beside this one turn them into lines.
+"""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+API_VERSION: Final = "berth.dev/output/v1"
+
+
+class View(BaseModel):
+    """Base of everything that is shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document as it is printed."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class PlacementView(View):
+    """One replica of the plan. ``devices`` is in words: ``l4: 1 x gpu.nvidia.com``, one entry per claiming member."""
+
+    replica: str
+    namespace: str
+    deployment: str
+    cluster: str
+    index: int
+    name: str
+    change: Literal["new", "kept", "changed"]
+    reason: str
+    planned_cluster: bool = False
+    needs_scale_up: bool = False
+    replaces: str | None = None
+    devices: tuple[str, ...] = ()
+
+
+class LeavingView(View):
+    """One replica that goes."""
+
+    replica: str
+    reason: str
+    successor: str | None = None
+
+
+class VerdictView(View):
+    """What one cluster said to one deployment."""
+
+    cluster: str
+    code: str
+    message: str
+    planned: bool = False
+    taken: int = 0
+    wanted: int | None = None
+    free: int | None = None
+    pools: tuple[str, ...] = ()
+    """One line per pool that refused."""
+
+
+class ShortfallView(View):
+    """A deployment that does not get all it asks for, and why, cluster by cluster."""
+
+    deployment: str
+    wanted: int
+    placed: int
+    message: str
+    summary: str = ""
+    verdicts: tuple[VerdictView, ...] = ()
+
+
+class StepView(View):
+    """One step in words."""
+
+    kind: str
+    actions: tuple[str, ...]
+
+
+class ResourceView(View):
+    """One resource that the engine would change, or changed."""
+
+    op: str
+    type: str
+    name: str
+    stack: str
+    because: tuple[str, ...] = ()
+    loses_data: bool = False
+
+
+class PolicyView(View):
+    """One finding of a policy."""
+
+    rule: str
+    level: str
+    subject: str
+    message: str
+
+
+class PolicySummaryView(View):
+    """Everything the policies said."""
+
+    packs: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    violations: tuple[PolicyView, ...] = ()
+    deferred: tuple[PolicyView, ...] = ()
+
+
+class PlanView(View):
+    """What ``berth plan`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Plan"] = "Plan"
+    environment: str
+    simulated: bool
+    empty: bool
+    placements: tuple[PlacementView, ...] = ()
+    leaving: tuple[LeavingView, ...] = ()
+    shortfalls: tuple[ShortfallView, ...] = ()
+    steps: tuple[StepView, ...] = ()
+    counts: dict[str, int] = {}
+    """Resources by operation, over all stacks."""
+    resources: tuple[ResourceView, ...] = ()
+    policies: PolicySummaryView = PolicySummaryView()
+    notes: tuple[str, ...] = ()
+    lock_changed: tuple[str, ...] = ()
+    """Files of ``lock/`` that this plan writes."""
+
+
+class FailureView(View):
+    """Something that could not be created, changed or deleted."""
+
+    subject: str
+    resource: str
+    message: str
+
+
+class AppliedStepView(View):
+    """One step as it was applied to one stack."""
+
+    kind: str
+    stack: str
+    counts: dict[str, int]
+    seconds: float
+    failures: tuple[FailureView, ...] = ()
+
+
+class UpView(View):
+    """What ``berth up`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Applied"] = "Applied"
+    environment: str
+    simulated: bool
+    ok: bool
+    steps: tuple[AppliedStepView, ...] = ()
+    shortfalls: tuple[ShortfallView, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ConditionView(View):
+    """A node of the status tree: a cluster, a pool, a replica, a cache or a service."""
+
+    kind: str
+    name: str
+    condition: str
+    """One word: ``Ready``, ``Serving``, ``Starting``, ``Draining``, ``Failed``, ``Pending``, ``Lost``."""
+    detail: str = ""
+    children: tuple["ConditionView", ...] = ()
+
+
+class StatusView(View):
+    """What ``berth status`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Status"] = "Status"
+    environment: str
+    simulated: bool
+    tree: tuple[ConditionView, ...] = ()
+    pending: tuple[str, ...] = ()
+    orphans: tuple[str, ...] = ()
+
+
+class ExplanationView(View):
+    """What ``berth explain`` answers for one deployment."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Explanation"] = "Explanation"
+    deployment: str
+    wanted: int
+    placed: int
+    summary: str
+    placements: tuple[PlacementView, ...] = ()
+    verdicts: tuple[VerdictView, ...] = ()
+
+
+class DriftView(View):
+    """What ``berth drift`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Drift"] = "Drift"
+    environment: str
+    simulated: bool
+    resources: tuple[ResourceView, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class DestroyedView(View):
+    """What ``berth destroy`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Destroyed"] = "Destroyed"
+    environment: str
+    simulated: bool
+    deleted: int
+    retained: tuple[str, ...] = ()
+    failures: tuple[FailureView, ...] = ()
+    notes: tuple[str, ...] = ()
