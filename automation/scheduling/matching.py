@@ -1,0 +1,180 @@
+"""Matching: whether the requests of a pod can be met by one node of some hardware, and by which devices.
+
+The answer depends on the requests and the devices alone, so it is computed once per distinct pair, and a selector once
+per distinct device description. Requests are taken in order, each from the first kind that satisfies all its selectors
+and has enough left, so that no two requests share a device. A request names no DeviceClass; the DeviceClasses of the
+devices are tried in the order in which they first stand, and a synthetic kind (matched, never claimed) only when no
+claimable one does.
+
+A selector that cannot be evaluated is neither a match nor a silent miss: on a kind that shares its DeviceClass with a
+matching one it refuses the hardware, because the real allocator may reach that device and then gives up on the pod.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from automation.scheduling.hardware import Hardware, Taking
+from automation.scheduling.patterns import Demand
+from automation.scheduling.snapshot import Device
+from automation.scheduling.verdict import Code
+from components.lock import Claim, MemberShape
+
+Request = tuple[str, int, tuple[str, ...]]
+"""Name, number of devices, selectors."""
+Requests = tuple[Request, ...]
+
+
+class Outcome(StrEnum):
+    """The three answers of a selector."""
+
+    MATCH = "match"
+    NO_MATCH = "no match"
+    ERROR = "error"
+
+
+Evaluate = Callable[[str, Device], tuple[Outcome, str]]
+"""Answers one selector for one device; the text says what went wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The requests can be met: what is claimed, and what a pod takes of a node (nothing when it claims nothing)."""
+
+    claims: tuple[Claim, ...]
+    demand: Demand | None
+    deferred: bool = False
+    """It has requests, and synthetic kinds alone satisfy them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The requests cannot be met: the first thing that failed."""
+
+    code: Code
+    message: str
+    request: str
+    expression: str = ""
+    device: str = ""
+    wanted: int | None = None
+    free: int | None = None
+    meant: bool = False
+    """It is an error on a device that the selector is about."""
+    final: bool = False
+    """A matching kind shares its DeviceClass with one on which the selector fails; nothing else may be tried."""
+
+
+def requests_of(member: MemberShape) -> Requests:
+    """Return a member's requests as a plain value."""
+    return tuple((request.name, request.count, request.selectors) for request in member.requests)
+
+
+class Matcher:
+    """Answers for all hardware of one snapshot."""
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self._evaluate = evaluate
+        self._answers: dict[tuple[str, object], tuple[Outcome, str]] = {}
+        self._matches: dict[tuple[Requests, int], Match | Mismatch] = {}
+
+    def match(self, requests: Requests, hardware: Hardware) -> Match | Mismatch:
+        """Return how one node of ``hardware`` meets ``requests``."""
+        key = (requests, hardware.number)
+        answer = self._matches.get(key)
+        if answer is None:
+            answer = self._matches[key] = self._match(requests, hardware)
+        return answer
+
+    def _match(self, requests: Requests, hardware: Hardware) -> Match | Mismatch:
+        left = [device.count for device in hardware.devices]
+        claims: list[Claim] = []
+        takings: list[Taking] = []
+        for request in requests:
+            found = self._claimable(request, hardware, left)
+            if isinstance(found, Mismatch):
+                synthetic = None if found.final else self._synthetic(request, hardware, left)
+                if synthetic is None:
+                    return found
+                left[synthetic] -= request[1]
+                continue
+            device_class, position, kinds = found
+            left[position] -= request[1]
+            claims.append(Claim(request=request[0], device_class=device_class))
+            takings.append((request[1], kinds))
+        demand = hardware.demand(takings) if takings else None
+        return Match(claims=tuple(claims), demand=demand, deferred=bool(requests) and not takings)
+
+    def _claimable(
+        self, request: Request, hardware: Hardware, left: list[int]
+    ) -> tuple[str, int, frozenset[int]] | Mismatch:
+        """Return the DeviceClass, the device's position and all kinds that may be taken, or the first failure."""
+        failures: list[Mismatch] = []
+        short: Mismatch | None = None
+        for device_class, kinds in hardware.classes:
+            problems = {kind: self._problem(request, hardware.devices[hardware.kinds[kind]]) for kind in kinds}
+            matching = [kind for kind, problem in problems.items() if problem is None]
+            errors = [each for each in problems.values() if each and each.code is Code.SELECTOR_ERROR]
+            if matching and errors:
+                return replace(errors[0], final=True)
+            for kind in matching:
+                position = hardware.kinds[kind]
+                if left[position] >= request[1]:
+                    return device_class, position, frozenset(matching)
+                short = short or _short(request, hardware.devices[position], left[position])
+            failures += errors or [problem for problem in problems.values() if problem]
+        return short or _reported(failures) or Mismatch(Code.NO_MATCH, "the nodes have nothing to claim", request[0])
+
+    def _synthetic(self, request: Request, hardware: Hardware, left: list[int]) -> int | None:
+        for position, device in enumerate(hardware.devices):
+            if not device.claimable and left[position] >= request[1] and self._problem(request, device) is None:
+                return position
+        return None
+
+    def _problem(self, request: Request, device: Device) -> Mismatch | None:
+        """Return the first selector of ``request`` that ``device`` does not satisfy; None when it satisfies all."""
+        name, count, selectors = request
+        for expression in selectors:
+            outcome, text = self._answer(expression, device)
+            if outcome is Outcome.NO_MATCH:
+                message = f"request {name}: {device.name} does not satisfy {expression}"
+                return Mismatch(Code.NO_MATCH, message, name, expression, device.name, count)
+            if outcome is Outcome.ERROR:
+                message = f"request {name}: {expression} cannot be evaluated on {device.name}: {text}"
+                return Mismatch(
+                    Code.SELECTOR_ERROR, message, name, expression, device.name, count, meant=_meant(expression, device)
+                )
+        return None
+
+    def _answer(self, expression: str, device: Device) -> tuple[Outcome, str]:
+        key = (expression, (device.driver, device.attributes, device.capacity))
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._evaluate(expression, device)
+        return answer
+
+
+def _reported(failures: Sequence[Mismatch]) -> Mismatch | None:
+    """Choose the failure to report: an error on a device that the selector is about, else a clean miss, else any."""
+    return min(failures, key=lambda failure: (not failure.meant, failure.code is Code.SELECTOR_ERROR), default=None)
+
+
+def _meant(expression: str, device: Device) -> bool:
+    """Say whether an expression speaks of a device: it names its driver or a domain of its own.
+
+    An error on any other device only says that it is not of the DeviceClass that the request is about.
+    """
+    keys = [key for key, _, _ in device.attributes] + [key for key, _ in device.capacity]
+    domains = {key.partition("/")[0] for key in keys if "/" in key}
+    return any(domain in expression for domain in {device.driver, *domains})
+
+
+def _short(request: Request, device: Device, left: int) -> Mismatch:
+    name, count, _ = request
+    if left == device.count:
+        message = f"request {name} wants {count} devices, a node has {left} of {device.name}"
+    else:
+        message = (
+            f"request {name} wants {count} devices, {left} of {device.count} {device.name} are left on a node"
+            " after the requests before it"
+        )
+    return Mismatch(Code.POD_TOO_LARGE, message, name, "", device.name, count, left)
