@@ -1,4 +1,5 @@
-"""Answers the calls of the CLI (3.274.1) to a language host; the work is in ``program``, ``plugin`` and ``packages``."""
+"""Answers the calls of the CLI to a language host; the work is in ``program``, ``plugin`` and ``packages``."""
+# ruff: noqa: ARG002, N802 - the names and arguments are those of the generated base class
 
 import platform
 import sys
@@ -33,7 +34,9 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def GetRequiredPackages(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Name the provider plugins of the SDKs that are installed."""
         packages = [
-            plugin_pb2.PackageDependency(name=plugin.name, kind="resource", version=plugin.version, server=plugin.server)
+            plugin_pb2.PackageDependency(
+                name=plugin.name, kind="resource", version=plugin.version, server=plugin.server
+            )
             for plugin in required_plugins()
         ]
         return language_pb2.GetRequiredPackagesResponse(packages=packages)

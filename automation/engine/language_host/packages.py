@@ -27,7 +27,9 @@ def required_plugins(folders: list[str] | None = None) -> tuple[Plugin, ...]:
     Looking for the file in the folders takes milliseconds; asking each distribution for its list of files takes
     seconds, because a cloud SDK has ten thousand.
     """
-    found = {plugin.name: plugin for file in _files(sys.path if folders is None else folders) if (plugin := _read(file))}
+    found = {
+        plugin.name: plugin for file in _files(sys.path if folders is None else folders) if (plugin := _read(file))
+    }
     return tuple(sorted(found.values()))
 
 
@@ -51,7 +53,7 @@ def _read(file: Path) -> Plugin | None:
 
 
 def installed_packages(*, transitive: bool) -> tuple[tuple[str, str], ...]:
-    """List (name, version) of the installed packages, sorted; those that no other one requires unless ``transitive``."""
+    """List (name, version) of the installed packages, sorted; those that others require only if ``transitive``."""
     versions: dict[str, tuple[str, str]] = {}
     required: set[str] = set()
     for distribution in metadata.distributions():

@@ -7,8 +7,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, cast
 
 import grpc
 from pulumi.runtime.proto import language_pb2
@@ -31,17 +32,23 @@ def run_plugin(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
     streams = {"stdout": process.stdout, "stderr": process.stderr}
     for name, stream in streams.items():
         assert stream is not None
-        threading.Thread(target=_pump, args=(name, stream, chunks), daemon=True).start()
+        threading.Thread(target=_pump, args=(name, cast("BufferedReader", stream), chunks), daemon=True).start()
     open_streams = len(streams)
     while open_streams:
         chunk = chunks.get()
         if chunk is None:
             open_streams -= 1
         else:
-            yield language_pb2.RunPluginResponse(**{chunk[0]: chunk[1]})
+            yield _answer(*chunk)
     code = process.wait()
     children.ended(process)
     yield language_pb2.RunPluginResponse(exitcode=code)
+
+
+def _answer(name: str, chunk: bytes) -> Any:
+    if name == "stdout":
+        return language_pb2.RunPluginResponse(stdout=chunk)
+    return language_pb2.RunPluginResponse(stderr=chunk)
 
 
 def command(*, kind: str, folder: str, arguments: list[str], options: Any) -> list[str]:
@@ -54,7 +61,7 @@ def command(*, kind: str, folder: str, arguments: list[str], options: Any) -> li
 
 def _python(folder: str, options: Any) -> str:
     """Give the interpreter of the virtual environment that a plugin names, if it is there; else our own."""
-    name = options["virtualenv"] if "virtualenv" in options else ""
+    name = options["virtualenv"] if "virtualenv" in options else ""  # noqa: SIM401 - a protobuf Struct has no get()
     python = Path(folder, str(name), "bin", "python") if name else None
     return str(python) if python is not None and python.exists() else sys.executable
 
@@ -83,8 +90,8 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
             process.terminate()
 
 
-def _pump(name: str, stream: IO[bytes], chunks: "queue.SimpleQueue[tuple[str, bytes] | None]") -> None:
+def _pump(name: str, stream: BufferedReader, chunks: "queue.SimpleQueue[tuple[str, bytes] | None]") -> None:
     with stream:
-        while chunk := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+        while chunk := stream.read1(_CHUNK):
             chunks.put((name, chunk))
     chunks.put(None)

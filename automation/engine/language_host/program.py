@@ -13,11 +13,10 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import grpc
@@ -26,7 +25,13 @@ from pulumi.runtime.proto import language_pb2
 
 _CALLS_PER_RESOURCE = 4
 _MOST_THREADS = 1 << 16
-_OWN_FRAMES = (str(Path(__file__).parent), "<frozen runpy>", str(Path(pulumi.__file__).parent / "runtime"))
+_FRAMES_ABOVE = (
+    str(Path(__file__).parent),
+    str(Path(pulumi.__file__).parent),
+    str(Path(asyncio.__file__).parent),
+    "<frozen ",
+)
+"""Files whose frames stand above the first one of a program and tell its author nothing."""
 
 
 def run_program(request: Any, *, engine_address: str) -> Any:
@@ -83,24 +88,24 @@ def _rpc_failed(error: grpc.RpcError) -> bool:
 
 
 @contextmanager
-def _place(request: Any) -> Iterator[str]:
+def _place(request: Any) -> Generator[str]:
     """Make the process look as if the program had been started by hand in its own folder."""
-    folder = request.info.program_directory or request.pwd or os.getcwd()
-    main = os.path.normpath(os.path.join(folder, request.info.entry_point or "."))
-    before, modules = (os.getcwd(), list(sys.path), list(sys.argv)), set(sys.modules)
+    folder = Path(request.info.program_directory or request.pwd or Path.cwd())
+    main = folder / (request.info.entry_point or ".")
+    here, path, arguments, modules = Path.cwd(), list(sys.path), list(sys.argv), set(sys.modules)
     os.chdir(request.pwd or folder)
-    if os.path.isfile(main):  # for a folder runpy does the same itself
-        sys.path.insert(0, os.path.dirname(main))
-    sys.argv = [main, *request.args]
+    if main.is_file():  # for a folder runpy does the same itself
+        sys.path.insert(0, str(main.parent))
+    sys.argv = [str(main), *request.args]
     try:
-        yield main
+        yield str(main)
     finally:
-        os.chdir(before[0])
-        sys.path[:], sys.argv = before[1], before[2]
-        _forget(modules, request.info.root_directory or folder)
+        os.chdir(here)
+        sys.path[:], sys.argv = path, arguments
+        _forget(modules, root=str(request.info.root_directory or folder))
 
 
-def _forget(before: set[str], root: str) -> None:
+def _forget(before: set[str], *, root: str) -> None:
     """Unload the modules of the program, so that another run in this process starts as fresh as this one did.
 
     A resource kept in a module between two runs would be registered in the first one only, and the engine would then
@@ -113,7 +118,7 @@ def _forget(before: set[str], root: str) -> None:
 
 
 @contextmanager
-def _loop(parallel: int) -> Iterator[asyncio.AbstractEventLoop]:
+def _loop(parallel: int) -> Generator[asyncio.AbstractEventLoop]:
     loop = asyncio.new_event_loop()
     threads = min(max(parallel, 1) * _CALLS_PER_RESOURCE, _MOST_THREADS)
     loop.set_default_executor(ThreadPoolExecutor(max_workers=threads))
@@ -129,8 +134,8 @@ def _loop(parallel: int) -> Iterator[asyncio.AbstractEventLoop]:
 
 def _story(error: BaseException) -> str:
     """Write the traceback without the frames of the host and the runtime that lie above the program's first one."""
-    first: TracebackType | None = error.__traceback__
-    while first is not None and first.tb_frame.f_code.co_filename.startswith(_OWN_FRAMES):
+    first = error.__traceback__
+    while first is not None and first.tb_frame.f_code.co_filename.startswith(_FRAMES_ABOVE):
         first = first.tb_next
     shown = first or error.__traceback__
     return "".join(traceback.format_exception(type(error), error, shown)).rstrip()

@@ -52,7 +52,9 @@ def build(
     try:
         compiler.run("list", "-deps", *_FLAGS, CLI_PACKAGE, doing="resolving the Go modules of the Pulumi CLI")
         compiler.total = compiler.printed
-        compiler.run("build", "-v", *_FLAGS, *_link_flags(target), CLI_PACKAGE, doing=f"building the Pulumi CLI {VERSION}")
+        compiler.run(
+            "build", "-v", *_FLAGS, *_link_flags(target), CLI_PACKAGE, doing=f"building the Pulumi CLI {VERSION}"
+        )
         if ask_version(target, layout=layout) != VERSION:
             raise Unavailable(f"the CLI that was built does not say it is {VERSION}")
         with writing(layout.berth):

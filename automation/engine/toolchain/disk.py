@@ -2,18 +2,19 @@
 
 import errno
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from components.errors import DriverError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.EEXIST, errno.ENOTDIR})
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing(folder: Path) -> Generator[None]:
     """Turn the errors of a disk that takes nothing into a ``DriverError``; other errors pass."""
     try:
         yield
@@ -24,7 +25,7 @@ def writing(folder: Path) -> Iterator[None]:
             raise DriverError(
                 f"cannot write to {error.filename or folder}: {error.strerror}",
                 consequence="Nothing was installed and nothing was changed.",
-                help=f"make {folder} writable for this user",
+                help=f"make {folder} a folder that this user can write to",
             ) from error
         raise
 
@@ -41,7 +42,7 @@ def disk_full(folder: Path) -> DriverError:
 def write_whole(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write a file by way of a temporary name, so that a reader sees the old content or the new, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}")
     try:
         temporary.write_bytes(content)
         temporary.chmod(mode)
@@ -50,3 +51,9 @@ def write_whole(path: Path, content: bytes, *, mode: int = 0o644) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Make a folder that Git ignores without an entry in the user's own ``.gitignore``."""
+    if not (folder / ".gitignore").exists():
+        write_whole(folder / ".gitignore", b"*\n")

@@ -29,7 +29,6 @@ SECONDS_TO_ANSWER: Final = 5.0
 """How long a host may take for its first answer."""
 
 _SECONDS_OF_SILENCE: Final = 30.0
-_CHUNK: Final = 1 << 18
 _PARTS_SHOWN: Final = 10
 _PARTIAL: Final = 206
 _RANGE_NOT_SATISFIABLE: Final = 416
@@ -144,7 +143,8 @@ def _fetch(client: "httpx.Client", name: str, part: Path, *, progress: Progress)
             continued = answer.status_code == _PARTIAL
             shown = _Shown(have if continued else 0, answer.headers.get("Content-Length"), progress)
             with part.open("ab" if continued else "wb") as out:
-                for chunk in answer.iter_raw(_CHUNK):
+                # As it comes: chunks of a fixed size would lose the last ones of a download that breaks off.
+                for chunk in answer.iter_raw():
                     out.write(chunk)
                     shown.add(len(chunk))
     except httpx.HTTPStatusError as error:

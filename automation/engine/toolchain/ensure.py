@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from automation.engine.toolchain.build import build
-from automation.engine.toolchain.disk import write_whole, writing
+from automation.engine.toolchain.disk import keep_out_of_git, writing
 from automation.engine.toolchain.download import download
 from automation.engine.toolchain.find import find_installed, find_on_path
 from automation.engine.toolchain.host import place_host
@@ -39,9 +39,20 @@ def ensure(
     variables = os.environ if environ is None else environ
     allowed = tuple(sources) if sources is not None else allowed_sources(variables)
     failures: dict[Source, str] = {}
+    with writing(layout.berth):
+        keep_out_of_git(layout.berth)
     found = _look(layout, allowed, variables, failures) or _install(layout, allowed, variables, failures, progress)
     host = place_host(layout, found.pulumi, found.source)
     return Toolchain(pulumi=found.pulumi, version=found.version, source=found.source, host=host)
+
+
+def locate(
+    layout: Layout, *, environ: Mapping[str, str] | None = None
+) -> tuple[Toolchain | None, Mapping[Source, str]]:
+    """Find the CLI that ``ensure`` would give without installing one, and why the sources that were asked have none."""
+    variables = os.environ if environ is None else environ
+    failures: dict[Source, str] = {}
+    return _look(layout, allowed_sources(variables), variables, failures), failures
 
 
 def allowed_sources(environ: Mapping[str, str]) -> tuple[Source, ...]:
@@ -78,7 +89,6 @@ def _install(
     progress: Progress,
 ) -> Toolchain:
     with writing(layout.berth):
-        write_whole(layout.berth / ".gitignore", b"*\n")
         layout.bin.mkdir(parents=True, exist_ok=True)
         with exclusive(layout.install_lock, progress=progress):
             installed = find_installed(layout)

@@ -1,7 +1,7 @@
 """One process at a time installs a CLI; the others wait and then find what it installed."""
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from automation.engine.toolchain.progress import Progress
 
 
 @contextmanager
-def exclusive(path: Path, *, progress: Progress) -> Iterator[None]:
+def exclusive(path: Path, *, progress: Progress) -> Generator[None]:
     """Hold the lock of a file; the system frees it when the process ends in whatever way."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:

@@ -1,4 +1,4 @@
-"""The Pulumi CLI that was found: where it is, which version, where it came from, and which language host it will use."""
+"""The Pulumi CLI that was found: where it is, its version, where it came from, and the language host it will take."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,0 +1,228 @@
+"""The single checks of the doctor. Each looks at one thing and gives a finding; none raises for what it finds."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import yaml
+
+from automation.engine.language_host.packages import required_plugins
+from automation.engine.toolchain.ensure import locate
+from automation.engine.toolchain.environment import engine_environment
+from automation.engine.toolchain.finding import Check, Status
+from automation.engine.toolchain.host import find_host, is_ours
+from automation.engine.toolchain.layout import Layout
+from automation.engine.toolchain.requirements import Requirement, requirements
+from automation.engine.toolchain.toolchain import Source, Toolchain
+from automation.engine.toolchain.versions import MINIMUM, VERSION
+from components.errors import UsageError
+
+_PYTHON: Final = (3, 11)
+_INSTALL: Final = "berth doctor --install"
+_SDKS: Final = ("pulumi", "pulumi-policy", "pulumi-aws", "pulumi-kubernetes")
+_GO_LINE: Final = re.compile(r"^go (\S+)$", re.MULTILINE)
+_GO_SAYS: Final = re.compile(r"\bgo(\d+\.\d+(?:\.\d+)?)")
+_STAND_IN: Final = re.compile(r"^\s*(?:import|from)\s+celpy\b", re.MULTILINE)
+_SECONDS_TO_ANSWER: Final = 20
+
+
+def berth() -> Check:
+    """Say the version of Berth."""
+    try:
+        return Check("Berth", Status.OK, metadata.version("berth"))
+    except metadata.PackageNotFoundError:
+        fix = "install Berth into this interpreter (`make venv`, or as a tool)"
+        return Check("Berth", Status.PROBLEM, "not installed, only importable", "installed", fix)
+
+
+def mode(layout: Layout, *, simulated: bool) -> Check:
+    """Say whether runs are simulated."""
+    if simulated:
+        return Check("mode", Status.OK, f"simulated: clouds in {layout.simulated_clouds}, no real one is reached")
+    return Check("mode", Status.OK, "real", fix="rehearse with --simulated or BERTH_SIMULATED=1")
+
+
+def python() -> Check:
+    """Say which interpreter runs programs, policies and providers."""
+    found = f"{'.'.join(str(part) for part in sys.version_info[:3])} at {sys.executable}"
+    status = Status.OK if sys.version_info[:2] >= _PYTHON else Status.PROBLEM
+    want = f"{_PYTHON[0]}.{_PYTHON[1]} or newer"
+    return Check("Python", status, found, want, "" if status is Status.OK else f"install Berth with Python {want}")
+
+
+def engine(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> Iterable[Check]:
+    """Look at the CLI, its language host, and the Go that could build it."""
+    want = f"{MINIMUM} or newer on PATH, else {VERSION}"
+    try:
+        toolchain, failures = locate(layout, environ=environ)
+    except UsageError as error:
+        yield Check("Pulumi CLI", Status.PROBLEM, error.summary, want, error.help)
+        return
+    if toolchain is None:
+        reasons = "; ".join(failures.values()) or "none installed"
+        yield Check("Pulumi CLI", Status.PROBLEM, reasons, want, _INSTALL)
+    else:
+        source = {Source.PATH: "on PATH", Source.DOWNLOAD: "downloaded", Source.BUILD: "built here"}[toolchain.source]
+        yield Check("Pulumi CLI", Status.OK, f"{toolchain.version}, {source}: {toolchain.pulumi}", want)
+        yield _host(layout, toolchain, simulated=simulated)
+    yield go(environ, needed=toolchain is None)
+
+
+def _host(layout: Layout, toolchain: Toolchain, *, simulated: bool) -> Check:
+    name, host = "language host", find_host(layout, toolchain.pulumi, simulated=simulated)
+    if host is None:
+        return Check(
+            name, Status.PROBLEM, "none; plain pulumi and policy packs in folders do not work", "one", _INSTALL
+        )
+    whose = "Berth's" if is_ours(host) else "of the Pulumi CLI"
+    return Check(name, Status.OK, f"{whose}: {host}")
+
+
+def go(environ: Mapping[str, str], *, needed: bool) -> Check:
+    """Look at Go, which is needed only to build the CLI."""
+    line = _GO_LINE.search(files("automation.engine.toolchain").joinpath("cli_module", "go.mod").read_text())
+    assert line is not None, "go.mod has a go line"
+    wanted = line[1]
+    want = f"{wanted} or newer, to build the CLI" + ("" if needed else "; not needed now")
+    found = _go_version(environ)
+    if found and _numbers(found) >= _numbers(wanted):
+        return Check("Go", Status.OK, found, want)
+    status = Status.WARNING if needed else Status.OK
+    fix = f"install Go {wanted} or newer, unless the official download can be reached" if needed else ""
+    return Check("Go", status, found or "none", want, fix)
+
+
+def _go_version(environ: Mapping[str, str]) -> str:
+    program = shutil.which("go", path=environ.get("PATH", ""))
+    if program is None:
+        return ""
+    try:
+        answer = subprocess.run(  # noqa: S603 - the Go found on PATH
+            [program, "version"], capture_output=True, timeout=_SECONDS_TO_ANSWER, check=False, env=dict(environ)
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = _GO_SAYS.search(answer.stdout.decode(errors="replace"))
+    return match[1] if match else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def sdks() -> Iterable[Check]:
+    """Compare the installed Pulumi SDKs with what Berth's own package asks for."""
+    wanted = requirements("berth")
+    for name in _SDKS:
+        requirement = wanted.get(name, Requirement(name=name))
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            yield _missing(requirement)
+            continue
+        fits = requirement.accepts(found)
+        fix = "" if fits else f"install {requirement}"
+        yield Check(f"SDK {name}", Status.OK if fits else Status.PROBLEM, found, requirement.range, fix)
+
+
+def _missing(requirement: Requirement) -> Check:
+    status = Status.WARNING if requirement.extra else Status.PROBLEM
+    fix = f"install berth[{requirement.extra}]" if requirement.extra else f"install {requirement}"
+    return Check(f"SDK {requirement.name}", status, "not installed", requirement.range, fix)
+
+
+def plugins(layout: Layout, *, simulated: bool) -> Iterable[Check]:
+    """Look for the provider plugins that the installed SDKs ask for, in the plugin cache of this kind of run."""
+    cache = layout.home_of(simulated=simulated) / "plugins"
+    for plugin in required_plugins():
+        name = f"plugin {plugin.name}"
+        path = cache / f"resource-{plugin.name}-v{plugin.version}" / f"pulumi-resource-{plugin.name}"
+        if path.exists():
+            yield Check(name, Status.OK, str(path), plugin.version)
+        elif simulated:
+            yield Check(name, Status.OK, "not there yet; a simulated run places those it simulates", plugin.version)
+        else:
+            fix = f"is downloaded when first used, or: pulumi plugin install resource {plugin.name} {plugin.version}"
+            yield Check(name, Status.WARNING, "not in the plugin cache", plugin.version, fix)
+    if simulated:
+        yield from _strangers(cache)
+
+
+def _strangers(cache: Path) -> Iterable[Check]:
+    """Report programs in the simulated plugin cache that are no scripts: a simulated provider is one."""
+    for path in sorted(cache.glob("resource-*/pulumi-resource-*")):
+        if not _is_script(path):
+            found = f"{path} is a real plugin"
+            yield Check("plugin cache", Status.PROBLEM, found, "simulated ones", f"rm -r {path.parent}")
+
+
+def _is_script(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def backend(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> Iterable[Check]:
+    """Say where state is kept, and whether secrets can be read."""
+    if simulated:
+        yield Check("backend", Status.OK, str(layout.simulated_state), "one of its own")
+        return
+    variables = engine_environment(layout, simulated=False, base=environ)
+    url = variables.get("PULUMI_BACKEND_URL") or _project_backend(layout) or _logged_in(layout, variables)
+    if not url:
+        fix = "export PULUMI_BACKEND_URL (s3://, gs://, azblob://, file://), or run `pulumi login`"
+        yield Check("backend", Status.PROBLEM, "none", "where the state is kept", fix)
+        return
+    yield Check("backend", Status.OK, _without_password(url))
+    managed = urlsplit(url).scheme in ("http", "https")
+    if not managed and not any(f"PULUMI_CONFIG_PASSPHRASE{end}" in variables for end in ("", "_FILE")):
+        fix = "export PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
+        yield Check("passphrase", Status.WARNING, "none", "one, unless the stack has a secrets provider", fix)
+
+
+def _project_backend(layout: Layout) -> str:
+    try:
+        project = yaml.safe_load(layout.project_file.read_bytes()) if layout.project_file else {}
+        return str(project["backend"]["url"])
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
+        return ""
+
+
+def _logged_in(layout: Layout, variables: Mapping[str, str]) -> str:
+    folder = Path(variables.get("PULUMI_CREDENTIALS_PATH") or layout.home)
+    try:
+        return str(json.loads((folder / "credentials.json").read_bytes())["current"] or "")
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return parts._replace(netloc=f"{parts.username}:[secret]@{parts.netloc.rpartition('@')[2]}").geturl()
+
+
+def policies(*, simulated: bool) -> Check:
+    """Say when the policy pack runs."""
+    found = "berth plan and berth up run the pack; plain pulumi on a self-managed backend runs none"
+    return Check("policies", Status.OK, found, fix="" if simulated else "by hand: pulumi preview --policy-pack FOLDER")
+
+
+def selectors() -> Check:
+    """Say which engine evaluates device selectors: Berth's own, or the stand-in library."""
+    modules = (module for module in files("components.cel").iterdir() if module.name.endswith(".py"))
+    if any(_STAND_IN.search(module.read_text(encoding="utf-8")) for module in modules):
+        found = "cel-python, a stand-in: its answers can differ from those of Kubernetes"
+        return Check("selectors", Status.WARNING, found, "Berth's own engine", "a newer Berth")
+    return Check("selectors", Status.OK, "Berth's own engine")

@@ -1,0 +1,56 @@
+"""Looks at everything a run needs and says what was found, what is wanted and how to fix it.
+
+Nothing is installed or asked over a network here; the only processes started are ``go version`` and, for a CLI that was
+never seen, ``pulumi version``. How a diagnosis is shown does not belong here.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from automation.engine.toolchain import checks
+from automation.engine.toolchain.finding import Check, Status
+from automation.engine.toolchain.layout import Layout
+
+Row = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All findings, in the order in which a person reads them."""
+
+    checks: tuple[Check, ...]
+    simulated: bool
+
+    COLUMNS: ClassVar[Row] = ("CHECK", "STATUS", "FOUND", "WANT", "FIX")
+
+    @property
+    def status(self) -> Status:
+        """The worst of all findings."""
+        order = list(Status)
+        return max((check.status for check in self.checks), key=order.index, default=Status.OK)
+
+    def to_rows(self) -> tuple[Row, ...]:
+        """Give one row of text per finding, without a heading; ``-`` stands for nothing."""
+        return tuple(
+            (check.name, check.status.value, check.found or "-", check.want or "-", check.fix or "-")
+            for check in self.checks
+        )
+
+
+def diagnose(layout: Layout, *, simulated: bool, environ: Mapping[str, str] | None = None) -> Diagnosis:
+    """Make every check for a real or a simulated run."""
+    variables = os.environ if environ is None else environ
+    found = (
+        checks.berth(),
+        checks.mode(layout, simulated=simulated),
+        checks.python(),
+        *checks.engine(layout, variables, simulated=simulated),
+        *checks.sdks(),
+        *checks.plugins(layout, simulated=simulated),
+        *checks.backend(layout, variables, simulated=simulated),
+        checks.policies(simulated=simulated),
+        checks.selectors(),
+    )
+    return Diagnosis(checks=found, simulated=simulated)
