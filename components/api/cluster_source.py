@@ -225,7 +225,7 @@ class ClusterSource(Ruled):
         return "" if isinstance(block, NebiusSource) else block.region or ""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the source's own block must be there."""
+        """Check that the source's own block is there."""
         if getattr(self, self.source.lower()) is None:
             block = self.source.lower()
             message = f"source {self.source} needs the block `{block}` beside it"

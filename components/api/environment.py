@@ -37,7 +37,7 @@ class Scheduling(Ruled):
     """How long a replica stays before it may be moved again."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the predecessor's choices rest on its own way of counting."""
+        """Check that the predecessor's order of choices has its way of counting."""
         if self.strategy == "Compatible" and self.accounting != "Node":
             message = f"strategy Compatible counts nodes, so accounting cannot be {shown(self.accounting)}"
             yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")

@@ -5,8 +5,6 @@ parsed models without their defaults, so that a comment, an explicit default, or
 nothing; the apiVersion is left out, because it only says which fields may be written.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +18,7 @@ from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
+from components.canonical import digest
 
 Key = tuple[str, str]
 
@@ -61,19 +60,18 @@ class Fleet:
     def platform_digest(self) -> str:
         """Digest of the environment, classes, clusters and gateways."""
         documents = (self.environment, *self.classes.values(), *self.clusters.values(), *self.gateways.values())
-        return digest(documents)
+        return _digest(documents)
 
     def namespace_digest(self, namespace: str) -> str:
         """Digest of one namespace's deployments, services, caches and endpoints."""
         groups: tuple[Mapping[Key, Document], ...] = (self.deployments, self.services, self.caches, self.endpoints)
-        return digest(document for group in groups for key, document in group.items() if key[0] == namespace)
+        return _digest(document for group in groups for key, document in group.items() if key[0] == namespace)
 
 
-def digest(documents: Iterable[Document]) -> str:
-    """Hash parsed documents, in any order, to ``sha256:`` and 64 hex digits."""
-    canonical = [
-        document.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"api_version"})
-        for document in sorted(documents, key=lambda document: document.key)
-    ]
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+def _digest(documents: Iterable[Document]) -> str:
+    return digest(
+        [
+            document.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"api_version"})
+            for document in sorted(documents, key=lambda document: document.key)
+        ]
+    )

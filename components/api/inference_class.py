@@ -121,7 +121,7 @@ class Provisioning(Ruled):
         return getattr(self, provider.lower(), None) is not None
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the provider's own block must be there."""
+        """Check that the provider's own block is there."""
         if not self.offers(self.provider):
             block = self.provider.lower()
             message = f"provider {self.provider} needs the block `{block}` beside it"

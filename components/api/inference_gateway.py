@@ -30,7 +30,7 @@ class Traefik(Ruled):
     """Addresses for MetalLB."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that metalLB needs addresses."""
+        """Check that MetalLB has addresses."""
         if self.load_balancer == "MetalLB" and self.metallb is None:
             message = "loadBalancer MetalLB needs the block `metallb` beside it"
             yield Violation(Code.BLOCK_MISSING, message, ("loadBalancer",))
@@ -46,7 +46,7 @@ class InferenceGatewaySpec(Ruled):
     """Settings of Traefik."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the backend's own block must be there."""
+        """Check that the backend's own block is there."""
         if self.traefik is None:
             yield Violation(Code.BLOCK_MISSING, "backend Traefik needs the block `traefik` beside it", ("backend",))
 

@@ -77,7 +77,7 @@ class ModelCacheSpec(Ruled):
     """Image of the job that stages."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the source's own block must be there."""
+        """Check that the source's own block is there."""
         if self.hugging_face is None:
             message = "source HuggingFace needs the block `huggingFace` beside it"
             yield Violation(Code.BLOCK_MISSING, message, ("source",))

@@ -1,0 +1,151 @@
+"""Warnings: what is written rightly and yet does nothing, or can never work.
+
+Advice is given only where absence means something: every file was read, and every document is right.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from components.api.codes import Code
+from components.api.inference_cluster import ExistingSource, InferenceCluster, NodePool
+from components.api.inference_gateway import InferenceGateway
+from components.api.model_cache import ModelCache
+from components.api.model_deployment import ModelDeployment, Toleration
+from components.api.model_endpoint import ModelEndpoint
+from components.api.model_service import EndpointSelector, ModelService
+from components.api.placeable import device_refusal
+from components.api.reading import Reading
+from components.api.source import Source
+
+_STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
+"""Labels of endpoints whose values come with the placement."""
+
+_FABRICS: Final = {"EFA": ("EKS",), "InfiniBand": ("Nebius", "AKS"), "None": ()}
+_NO_CACHE: Final = ("Vultr",)
+"""Sources without storage that many nodes can mount."""
+
+
+def advise(reading: Reading) -> None:
+    """Record every warning."""
+    for source, cluster in reading.documents(InferenceCluster):
+        for index, pool in enumerate(cluster.spec.node_pools):
+            _pool(source, cluster, pool, index)
+    for source, gateway in reading.documents(InferenceGateway):
+        if gateway.name != "default":
+            message = f"services use the gateway named `default`; nothing uses `{gateway.name}`"
+            source.warn(Code.GATEWAY_UNUSED, message, ("metadata", "name"))
+    if not reading.whole:
+        return
+    for service_source, service in reading.documents(ModelService):
+        _service(reading, service_source, service)
+    for deployment_source, deployment in reading.documents(ModelDeployment):
+        reason = unplaceable(reading, deployment)
+        if reason:
+            message = f"no cluster can ever take this deployment: {reason}"
+            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, ("metadata", "name"))
+
+
+def unplaceable(reading: Reading, deployment: ModelDeployment) -> str:
+    """Return why no cluster of the fleet can take a deployment, whatever its capacity; empty when one can."""
+    spec = deployment.spec.template.spec
+    selector = spec.cluster_selector
+    steps: tuple[tuple[str, Callable[[InferenceCluster], bool]], ...] = (
+        ("there is no cluster with GPU pools", lambda cluster: bool(cluster.spec.node_pools)),
+        ("every cluster is being removed", lambda cluster: not (cluster.spec.removing or cluster.spec.lost)),
+        (
+            "no cluster has the labels of its clusterSelector",
+            lambda cluster: selector is None or selector.matches(cluster.metadata.labels),
+        ),
+        (
+            "every cluster that it selects has a taint it does not tolerate",
+            lambda cluster: _tolerated(spec.tolerations, cluster),
+        ),
+        (
+            "its cache cannot be staged on any cluster that it selects",
+            lambda cluster: _staged(reading, deployment, cluster),
+        ),
+        ("", lambda cluster: not device_refusal(reading, deployment, cluster)),
+    )
+    clusters = [cluster for _, cluster in reading.documents(InferenceCluster)]
+    if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
+        return ""
+    for reason, keeps in steps[:-1]:
+        clusters = [cluster for cluster in clusters if keeps(cluster)]
+        if not clusters:
+            return reason
+    return device_refusal(reading, deployment, clusters[0])
+
+
+def _tolerated(tolerations: tuple[Toleration, ...], cluster: InferenceCluster) -> bool:
+    return all(
+        any(
+            toleration.effect in (None, taint.effect)
+            and (
+                toleration.key in (None, "", taint.key)
+                if toleration.operator == "Exists"
+                else toleration.key == taint.key and (toleration.value or "") == (taint.value or "")
+            )
+            for toleration in tolerations
+        )
+        for taint in cluster.spec.taints
+    )
+
+
+def _staged(reading: Reading, deployment: ModelDeployment, cluster: InferenceCluster) -> bool:
+    reference = deployment.spec.template.spec.model_cache_ref
+    cache = reading.get(ModelCache, reference.name, deployment.namespace) if reference else None
+    if cache is None:
+        return True
+    block = cluster.spec.cluster.block
+    if isinstance(block, ExistingSource):
+        if block.cache is None or block.cache.storage_class_name is None:
+            return False
+    elif cluster.source in _NO_CACHE:
+        return False
+    selector = cache.spec.cluster_selector
+    return selector is None or selector.matches(cluster.metadata.labels)
+
+
+def _pool(source: Source, cluster: InferenceCluster, pool: NodePool, index: int) -> None:
+    path = ("spec", "nodePools", index)
+    if pool.capacity_block is not None and cluster.source != "EKS":
+        message = f"capacityBlock has no effect on {cluster.source}; only EKS has Capacity Blocks"
+        source.warn(Code.FIELD_IGNORED, message, (*path, "capacityBlock"), at_key=True)
+    fabric = pool.fabric.type
+    if fabric != "None" and cluster.source not in (*_FABRICS[fabric], "Existing"):
+        message = f"fabric {fabric} has no effect on {cluster.source}; it exists on {' and '.join(_FABRICS[fabric])}"
+        source.warn(Code.FIELD_IGNORED, message, (*path, "fabric", "type"))
+    if pool.min_node_count is not None and pool.max_node_count is None:
+        message = "minNodeCount has no effect without maxNodeCount; the pool keeps nodeCount nodes"
+        source.warn(Code.FIELD_IGNORED, message, (*path, "minNodeCount"), at_key=True)
+    least, most = pool.min_node_count or 0, pool.max_node_count
+    if most is not None and not least <= pool.node_count <= most:
+        message = f"nodeCount {pool.node_count} lies outside {least} to {most}; the pool begins at the nearest"
+        source.warn(Code.FIELD_IGNORED, message, (*path, "nodeCount"))
+
+
+def _service(reading: Reading, source: Source, service: ModelService) -> None:
+    environment = reading.environment
+    if environment is not None and not environment.spec.front_doors:
+        message = "the environment has no front door, so the service has no address"
+        hint = "name a cluster in `frontDoors` of the Environment"
+        source.warn(Code.FRONT_DOOR_MISSING, message, ("metadata", "name"), hint=hint)
+    known = list(_endpoint_labels(reading))
+    for index, group in enumerate(service.spec.endpoints):
+        if not any(_matches(group.selector, labels) for labels in known):
+            message = "this group matches no deployment and no endpoint"
+            path = ("spec", "endpoints", index, "selector", "matchLabels")
+            source.warn(Code.SERVICE_EMPTY, message, path, at_key=True)
+
+
+def _endpoint_labels(reading: Reading) -> Iterator[Mapping[str, str]]:
+    for _, endpoint in reading.documents(ModelEndpoint):
+        yield endpoint.metadata.labels
+    for _, deployment in reading.documents(ModelDeployment):
+        labels = deployment.spec.template.metadata.labels
+        yield {**labels, "modelplane.ai/deployment": deployment.name, **dict.fromkeys(_STAMPED, "*")}
+
+
+def _matches(selector: EndpointSelector, labels: Mapping[str, str]) -> bool:
+    wanted = selector.match_labels.items()
+    return all(labels.get(key) in (value, "*") for key, value in wanted)

@@ -1,0 +1,210 @@
+"""Recognises a document of a file and reads it into its model.
+
+What a server wrote (status, uid, managed fields) is left out; a field of Berth's own under the predecessor's apiVersion
+is an error, and so is one that is not supported yet. A key without a value counts as absent, as the API server has it.
+"""
+
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from components.api.base import BERTH_VERSION, MODELPLANE, Document, Model
+from components.api.codes import Code
+from components.api.kinds import API_VERSIONS, KINDS, api_versions
+from components.api.near import did_you_mean
+from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, kind_of
+from components.api.rules import shown
+from components.api.shape import FieldShape, shape
+from components.api.source import Source
+from components.api.translate import translate
+
+SERVER_METADATA: Final = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generation",
+        "managedFields",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+"""What an API server adds to metadata; a manifest that was read back from a cluster has it."""
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which kubectl keeps a copy of the manifest."""
+
+
+class Recogniser:
+    """Reads documents under one folder's rules.
+
+    ``namespace`` is the one that a file under ``models/<namespace>/`` may hold; empty elsewhere.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+
+    def read(self, source: Source) -> None:
+        """Fill ``source`` with its key, and with its model if the document is right."""
+        metadata = source.node.get("metadata")
+        name = metadata.text("name") if isinstance(metadata, MappingNode) else ""
+        source.key = (source.model.__name__, self._namespace(source), name)
+        self._folder(source)
+        reader = _Reader(source)
+        data = reader.mapping(source.node, source.model, ())
+        if source.model.NAMESPACED and isinstance(data.get("metadata"), dict):
+            data["metadata"].setdefault("namespace", source.key[1])
+        try:
+            document = source.model.model_validate(data, by_alias=True, by_name=False)
+        except ValidationError as error:
+            translate(source, error.errors(include_url=False))
+        else:
+            if not source.broken:
+                source.document = document
+
+    def _namespace(self, source: Source) -> str:
+        if not source.model.NAMESPACED:
+            return ""
+        metadata = source.node.get("metadata")
+        said = metadata.text("namespace") if isinstance(metadata, MappingNode) else ""
+        return said or self.namespace or "default"
+
+    def _folder(self, source: Source) -> None:
+        """Check that the document may stand in its folder."""
+        kind, namespace, _ = source.key
+        if not source.model.NAMESPACED:
+            if self.namespace:
+                message = f"{kind} belongs to the whole environment and may not stand under models/{self.namespace}/"
+                where = "environment.yaml" if kind == "Environment" else "the platform/ folder"
+                source.add(Code.FOLDER_WRONG, message, ("kind",), hint=f"move it to {where}")
+        elif self.namespace and namespace != self.namespace:
+            message = f"a file under models/{self.namespace}/ holds only that namespace, not {shown(namespace)}"
+            hint = f"remove the line, or move the document to models/{namespace}/"
+            source.add(Code.NAMESPACE_WRONG, message, ("metadata", "namespace"), hint=hint)
+
+
+class _Reader:
+    """Turns a tree into plain data for the model, with what no model can see: marks of fields, empty values."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.portable = source.node.text("apiVersion") == MODELPLANE
+
+    def mapping(self, node: MappingNode, model: type[Model], path: tuple[PathPart, ...]) -> dict[str, Any]:
+        """Read a mapping that a model describes."""
+        data: dict[str, Any] = {}
+        fields = shape(model)
+        skipped = self._skipped(path)
+        for key, (_, value) in node.entries.items():
+            if key in skipped or _empty(value):
+                continue
+            here = (*path, key)
+            field = fields.get(key)
+            if path == ("spec",) and key == "crossplane" and self.portable:
+                message = "`crossplane` holds settings of the predecessor's machinery; it has no effect here"
+                self.source.warn(Code.FIELD_IGNORED, message, here, at_key=True)
+            elif path == ("metadata",) and key == "namespace" and not self.source.model.NAMESPACED:
+                message = f"{self.source.key[0]} has no namespace; this line has no effect"
+                self.source.warn(Code.NAMESPACE_IGNORED, message, here)
+            elif field is None or self._allowed(field, here):
+                data[key] = self._bounded(field, self.value(value, field, here), here)
+        return data
+
+    def value(self, node: Node, field: FieldShape | None, path: tuple[PathPart, ...]) -> Any:
+        """Read any value; ``field`` says which model is inside, if one is."""
+        if isinstance(node, ScalarNode):
+            return node.value
+        model = field.model if field else None
+        container = field.container if field else ""
+        if isinstance(node, SequenceNode):
+            if model is None or container != "list":
+                return tuple(self.value(item, None, path) for item in node.items)
+            return tuple(
+                self.mapping(item, model, (*path, index))
+                if isinstance(item, MappingNode)
+                else self.value(item, None, path)
+                for index, item in enumerate(node.items)
+            )
+        assert isinstance(node, MappingNode)
+        if model is not None and not container:
+            return self.mapping(node, model, path)
+        return {
+            key: self.mapping(value, model, (*path, key))
+            if model is not None and container == "map" and isinstance(value, MappingNode)
+            else self.value(value, None, path)
+            for key, (_, value) in node.entries.items()
+            if not _empty(value) and key != LAST_APPLIED
+        }
+
+    def _skipped(self, path: tuple[PathPart, ...]) -> frozenset[str]:
+        if not path:
+            return frozenset({"status"})
+        return SERVER_METADATA if path == ("metadata",) else frozenset()
+
+    def _allowed(self, field: FieldShape, path: tuple[PathPart, ...]) -> bool:
+        """Check whose field it is; False when its value need not be looked at."""
+        own = field.own
+        if own is not None and not own.supported:
+            self.source.add(Code.NOT_SUPPORTED_YET, f"`{field.name}` is not supported yet", path, at_key=True)
+            return False
+        if own is not None and self.portable:
+            message = f"`{field.name}` is a field of Berth's own, which apiVersion {MODELPLANE} does not have"
+            hint = f"write `apiVersion: {BERTH_VERSION}` on line {self._version_line()}"
+            self.source.add(Code.BERTH_FIELD, message, path, hint=hint, at_key=True)
+            return False
+        return True
+
+    def _bounded(self, field: FieldShape | None, value: Any, path: tuple[PathPart, ...]) -> Any:
+        """Hold a number to the predecessor's bounds; one outside is reported and replaced, so it is reported once."""
+        bounds = field.portable if field and self.portable else None
+        if bounds is None or type(value) is not int or bounds.low <= value <= bounds.high:
+            return value
+        message = f"{path[-1]} must be from {bounds.low} to {bounds.high} under {MODELPLANE}, and is {value}"
+        hint = f"with `apiVersion: {BERTH_VERSION}` on line {self._version_line()} any number is allowed"
+        self.source.add(Code.VALUE_OUT_OF_RANGE, message, path, hint=hint if value >= 0 else "")
+        return bounds.low
+
+    def _version_line(self) -> int:
+        return self.source.node.entries["apiVersion"][0].line
+
+
+def recognise(source: Source) -> type[Document] | None:
+    """Find the model of a document by apiVersion and kind; None after recording why there is none.
+
+    A document that is not Berth's is left without a problem: the caller reports those once per file.
+    """
+    node = source.node
+    version, kind = node.text("apiVersion"), node.text("kind")
+    missing = [key for key in ("apiVersion", "kind") if _empty(node.get(key))]
+    if missing:
+        message = f"{' and '.join(f'`{key}`' for key in missing)} {'are' if len(missing) > 1 else 'is'} missing"
+        near = next((did_you_mean(key, missing) for key in node.entries if did_you_mean(key, missing)), "")
+        source.add(Code.FIELD_MISSING, message, allowed=", ".join(API_VERSIONS), hint=near)
+        return None
+    for key, text in (("apiVersion", version), ("kind", kind)):
+        if not text:
+            value = node.get(key)
+            assert value is not None
+            if not (isinstance(value, ScalarNode) and value.broken):
+                source.add(Code.TYPE_WRONG, f"{key} must be text, and is {kind_of(value)}", (key,))
+            return None
+    if kind in KINDS and version in api_versions(kind):
+        return KINDS[kind]
+    if kind in KINDS:
+        versions = api_versions(kind)
+        message = f"{shown(version)} is not an apiVersion of {kind}"
+        hint = did_you_mean(version, versions)
+        source.add(Code.API_VERSION_UNKNOWN, message, ("apiVersion",), allowed=", ".join(versions), hint=hint)
+    elif version in API_VERSIONS:
+        message = f"{shown(kind)} is not a kind of {version}"
+        hint = did_you_mean(kind, KINDS)
+        source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(KINDS), hint=hint)
+    return None
+
+
+def _empty(node: Node | None) -> bool:
+    """Whether a value is absent: no node, or nothing after the `:`."""
+    return node is None or (isinstance(node, ScalarNode) and node.value is None and not node.broken)

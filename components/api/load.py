@@ -1,0 +1,263 @@
+"""Reads the manifests of an environment: bytes in, a fleet or every located problem out.
+
+Pure: the caller reads files and hands over pairs of path and bytes; paths are relative to the environment's folder
+(``environment.yaml``, ``platform/…``, ``models/<namespace>/…``). Loading never raises, whatever the bytes; all problems
+of all files come at once, sorted. What the files say together (references) is checked as far as the documents are
+right, and nothing is called missing that a file with a syntax error may hold.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final, TypeVar, cast
+
+from components.api.base import Document
+from components.api.codes import Code
+from components.api.compose import Composed, compose
+from components.api.document import Recogniser, recognise
+from components.api.environment import Environment
+from components.api.fleet import Fleet, Location
+from components.api.frozen import FrozenDict
+from components.api.inference_class import InferenceClass
+from components.api.inference_cluster import InferenceCluster
+from components.api.inference_gateway import InferenceGateway
+from components.api.model_cache import ModelCache
+from components.api.model_deployment import ModelDeployment
+from components.api.model_endpoint import ModelEndpoint
+from components.api.model_service import ModelService
+from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, kind_of
+from components.api.reading import Reading
+from components.api.references import check_references
+from components.api.source import Source
+from components.api.templates import template_problem
+from components.errors import ConfigError, Problem, Severity
+
+Doc = TypeVar("Doc", bound=Document)
+
+SUFFIXES: Final = (".yaml", ".yml")
+"""Endings of the files that are read; others are passed over."""
+
+RESERVED_NAMESPACES: Final = frozenset({"platform"})
+"""Namespaces that would collide with another file of the lock."""
+
+_MINIMAL: Final = "add environment.yaml with: apiVersion: berth.dev/v1alpha1, kind: Environment, metadata: {name: %s}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What loading gave.
+
+    ``broken`` holds kind, namespace and name of everything that has an error; where a file could not be read to its
+    end, what it may have held stands with an empty kind and name, and with the folder's namespace (empty for a file
+    that may hold any).
+    """
+
+    fleet: Fleet | None
+    problems: tuple[Problem, ...] = ()
+    broken: frozenset[tuple[str, str, str]] = field(default_factory=frozenset)
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop a run."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The problems that are only said."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
+
+    def raise_if_errors(self) -> Fleet:
+        """Return the fleet; raises ConfigError with all problems if there is none."""
+        if self.fleet is None:
+            raise ConfigError(self.problems)
+        return self.fleet
+
+
+def load_fleet(
+    files: Iterable[tuple[str, bytes]],
+    *,
+    name: str = "",
+    complete: bool = True,
+    ignore: Iterable[str] = (),
+) -> LoadResult:
+    """Read an environment's files.
+
+    ``name`` is the folder's name, which the Environment must bear; empty skips that check. With ``complete`` false the
+    files are only some of an environment: a reference that leads outside is a warning, and no Environment is needed.
+    ``ignore`` holds patterns of paths that are passed over.
+    """
+    return _Loader(name=name, complete=complete, ignore=tuple(ignore)).load(files)
+
+
+def folder_namespace(path: str) -> str:
+    """Return the namespace that the files of a path's folder may hold: that of ``models/<namespace>/…``, else empty."""
+    parts = path.replace("\\", "/").removeprefix("./").split("/")
+    return parts[1] if len(parts) > 2 and parts[0] == "models" else ""  # noqa: PLR2004 (models, namespace, file)
+
+
+class _Loader:
+    """One load; holds what the files gave so far."""
+
+    def __init__(self, *, name: str, complete: bool, ignore: tuple[str, ...]) -> None:
+        self.name = name
+        self.complete = complete
+        self.ignore = ignore
+        self.problems: list[Problem] = []
+        self.sources: list[Source] = []
+        self.unread: set[str] = set()
+
+    def load(self, files: Iterable[tuple[str, bytes]]) -> LoadResult:
+        """Read everything, check it together, and build the fleet."""
+        for path, content in sorted(files):
+            if path.endswith(SUFFIXES) and not any(fnmatchcase(path, pattern) for pattern in self.ignore):
+                self._file(path, content)
+        first = self._unique()
+        environment = self._environment(first)
+        sound = not any(problem.severity is Severity.ERROR for problem in self._all())
+        reading = Reading(first, frozenset(self.unread), environment, complete=self.complete, sound=sound)
+        check_references(reading)
+        return self._result(first, environment)
+
+    def _file(self, path: str, content: bytes) -> None:
+        namespace = folder_namespace(path)
+        composed = compose(path, content)
+        template = template_problem(composed)
+        if template is not None:
+            self.problems.append(template)
+            self.unread.add(namespace)
+            return
+        if namespace in RESERVED_NAMESPACES:
+            message = f"the namespace `{namespace}` is reserved: its lock would take the name of the platform's"
+            self.problems.append(Problem(Code.NAMESPACE_WRONG, message, path, help="choose another namespace"))
+        self.problems += composed.problems
+        if not composed.complete:
+            self.unread.add(namespace)
+        recogniser = Recogniser(namespace)
+        others: list[MappingNode] = []
+        for node in composed.documents:
+            for document in self._documents(node, composed):
+                source = Source(composed, document, Document)
+                model = recognise(source)
+                if model is not None:
+                    source.model = model
+                    recogniser.read(source)
+                    self.sources.append(source)
+                elif source.problems:
+                    self.problems += source.problems
+                    self.unread.add(namespace)
+                else:
+                    others.append(document)
+        if others:
+            self._report_others(composed, others)
+
+    def _documents(self, node: Node, composed: Composed) -> Iterator[MappingNode]:
+        """Yield the documents of a node: itself, or the items of a List."""
+        if not isinstance(node, MappingNode):
+            if not (isinstance(node, ScalarNode) and node.broken):
+                message = f"a document must be a mapping with apiVersion and kind, and this one is {kind_of(node)}"
+                composed_problem = Problem(
+                    Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=composed.line(node.line)
+                )
+                self.problems.append(composed_problem)
+                self.unread.add(folder_namespace(composed.file))
+        elif node.text("kind") == "List" and node.text("apiVersion") == "v1":
+            items = node.get("items")
+            for item in items.items if isinstance(items, SequenceNode) else []:
+                yield from self._documents(item, composed)
+        else:
+            yield node
+
+    def _report_others(self, composed: Composed, others: list[MappingNode]) -> None:
+        """Say once per file that it holds documents that are not Berth's."""
+        kinds = sorted({f"{node.text('apiVersion')} {node.text('kind')}" for node in others})
+        shown = ", ".join(kinds[:5]) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")  # noqa: PLR2004
+        line = others[0].line
+        message = f"ignored, because Berth does not know them: {shown}"
+        hint = "move the file elsewhere, or pass it over by a pattern"
+        self.problems.append(
+            Problem(
+                Code.OTHER_DOCUMENT,
+                message,
+                composed.file,
+                line,
+                others[0].column,
+                text=composed.line(line),
+                help=hint,
+                severity=Severity.WARNING,
+            )
+        )
+
+    def _unique(self) -> dict[tuple[str, str, str], Source]:
+        """Keep the first document of every key, and report the others with both places."""
+        first: dict[tuple[str, str, str], Source] = {}
+        for source in self.sources:
+            if not source.key[2] or source.key[0] == "Environment":
+                continue
+            before = first.setdefault(source.key, source)
+            if before is not source:
+                kind, namespace, name = source.key
+                whose = f" in namespace {namespace}" if namespace else ""
+                message = f"{kind} `{name}`{whose} is defined twice; the first is at {before.file}:{before.line}"
+                source.add(Code.NAME_DUPLICATE, message, ("metadata", "name"))
+        return first
+
+    def _environment(self, first: dict[tuple[str, str, str], Source]) -> Source | None:
+        found = [source for source in self.sources if source.model is Environment]
+        for source in found[1:]:
+            message = f"an environment has one Environment; the first is at {found[0].file}:{found[0].line}"
+            source.add(Code.ENVIRONMENT_DUPLICATE, message, ("kind",))
+        if found:
+            first[found[0].key] = found[0]
+            actual = found[0].key[2]
+            if self.name and actual and actual != self.name:
+                message = f"the Environment is named `{actual}`, but its folder `{self.name}`"
+                found[0].add(Code.ENVIRONMENT_NAME, message, ("metadata", "name"), hint=f"name it `{self.name}`")
+            return found[0]
+        if self.complete and "" not in self.unread:
+            message = "the environment has no document of kind Environment"
+            hint = _MINIMAL % (self.name or "dev")
+            self.problems.append(Problem(Code.ENVIRONMENT_MISSING, message, "environment.yaml", help=hint))
+        return None
+
+    def _all(self) -> Iterator[Problem]:
+        yield from self.problems
+        for source in self.sources:
+            yield from source.problems
+
+    def _result(self, first: dict[tuple[str, str, str], Source], environment: Source | None) -> LoadResult:
+        ordered = tuple(sorted(set(self._all()), key=lambda problem: problem.order))
+        broken = {source.key for source in self.sources if source.broken}
+        broken |= {("", namespace, "") for namespace in self.unread}
+        if any(problem.severity is Severity.ERROR for problem in ordered):
+            return LoadResult(None, ordered, frozenset(broken))
+        document = environment.document if environment else _default_environment(self.name)
+        return LoadResult(_fleet(cast("Environment", document), first), ordered)
+
+
+def _default_environment(name: str) -> Environment:
+    return Environment.model_validate(
+        {"apiVersion": "berth.dev/v1alpha1", "kind": "Environment", "metadata": {"name": name or "default"}}
+    )
+
+
+def _fleet(environment: Environment, first: Mapping[tuple[str, str, str], Source]) -> Fleet:
+    """Sort the documents into a fleet."""
+
+    def spaced(kind: type[Doc]) -> FrozenDict[tuple[str, str], Doc]:
+        found = (first[key].document for key in sorted(first) if first[key].model is kind)
+        return FrozenDict({document.key[1:]: document for document in found if isinstance(document, kind)})
+
+    def plain(kind: type[Doc]) -> FrozenDict[str, Doc]:
+        return FrozenDict({name: document for (_, name), document in spaced(kind).items()})
+
+    return Fleet(
+        environment=environment,
+        classes=plain(InferenceClass),
+        clusters=plain(InferenceCluster),
+        gateways=plain(InferenceGateway),
+        deployments=spaced(ModelDeployment),
+        services=spaced(ModelService),
+        caches=spaced(ModelCache),
+        endpoints=spaced(ModelEndpoint),
+        sources=FrozenDict({key: Location(first[key].file, first[key].line) for key in sorted(first)}),
+    )

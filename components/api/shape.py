@@ -1,0 +1,94 @@
+"""What a model looks like from outside: its wire names, which fields are Berth's own, which hold further models.
+
+Read once per model from pydantic's field table and kept. The loader walks documents with it, near matches and
+``explain`` read it.
+"""
+
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from components.api.base import Model, Own, Portable
+from components.api.nodes import PathPart
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShape:
+    """One field: ``model`` is what it holds (itself, or in its items or values), if that is a model."""
+
+    name: str
+    attribute: str
+    container: Literal["", "list", "map"]
+    model: type[Model] | None
+    own: Own | None
+    portable: Portable | None
+    info: FieldInfo
+
+
+@cache
+def shape(model: type[Model]) -> Mapping[str, FieldShape]:
+    """Return the fields of a model by their wire name."""
+    return {field.name: field for field in _fields(model)}
+
+
+def names(model: type[Model]) -> list[str]:
+    """Return the wire names of the fields a person may write."""
+    return [name for name, field in shape(model).items() if field.own is None or field.own.supported]
+
+
+def model_at(root: type[Model], path: tuple[PathPart, ...]) -> type[Model] | None:
+    """Return the model that holds the fields at ``path``, if the path leads to one."""
+    model: type[Model] | None = root
+    container = ""
+    for part in path:
+        if container:
+            container = ""
+            continue
+        if model is None or not isinstance(part, str) or part not in shape(model):
+            return None
+        field = shape(model)[part]
+        model, container = field.model, field.container
+    return None if container else model
+
+
+def homes(root: type[Model], name: str) -> Iterator[tuple[str, ...]]:
+    """Yield the paths, without list positions, at which a field of that name belongs."""
+    yield from _homes(root, name, ())
+
+
+def _homes(model: type[Model], name: str, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for field in shape(model).values():
+        if field.own is not None and not field.own.supported:
+            continue
+        if field.name == name:
+            yield (*path, name)
+        if field.model is not None:
+            yield from _homes(field.model, name, (*path, field.name))
+
+
+def _fields(model: type[Model]) -> Iterator[FieldShape]:
+    for attribute, info in model.model_fields.items():
+        container, inner = _inner(info.annotation)
+        own = next((mark for mark in info.metadata if isinstance(mark, Own)), None)
+        portable = next((mark for mark in info.metadata if isinstance(mark, Portable)), None)
+        yield FieldShape(info.alias or attribute, attribute, container, inner, own, portable, info)
+
+
+def _inner(annotation: Any) -> tuple[Literal["", "list", "map"], type[Model] | None]:
+    """Find the model inside an annotation, and whether it stands in a list or a map."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _inner(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return next((_inner(arg) for arg in get_args(annotation) if arg is not type(None)), ("", None))
+    if origin is tuple:
+        return "list", _inner(get_args(annotation)[0])[1]
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "map", _inner(get_args(annotation)[1])[1]
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return "", annotation
+    return "", None

@@ -1,0 +1,193 @@
+"""Turns pydantic's errors into problems in our own words, each at its place.
+
+Pydantic's wording names Python types and never reaches a person. Every error type that the models can give has its
+own sentence here; one that is not known (a new pydantic) gets a general one, and a test goes through pydantic's whole
+list.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from components.api.codes import Code
+from components.api.near import did_you_mean, near
+from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
+from components.api.rules import shown
+from components.api.shape import homes, model_at, names, shape
+from components.api.source import Source
+
+_WANTED: Final = {
+    "string_type": "text",
+    "string_sub_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "iterable_type": "a list",
+    "mapping_type": "a mapping",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+_LOW: Final = ("greater_than_equal", "greater_than")
+_HIGH: Final = ("less_than_equal", "less_than")
+_YES: Final = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
+_MOST_ALLOWED = 40  # names that a message lists
+
+
+def translate(source: Source, errors: Iterable[Mapping[str, Any]]) -> None:
+    """Record every error of a document's validation with ``source``."""
+    for error in errors:
+        path = tuple(part for part in error["loc"] if part != "[key]")
+        node = find(source.node, path)
+        if isinstance(node.value, ScalarNode) and node.value.broken and node.depth == len(path):
+            continue  # the composer has said what is wrong here
+        _one(source, error["type"], path, error.get("ctx") or {}, node.value)
+
+
+def _one(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
+    field = str(path[-1]) if path else "the document"
+    if kind == "violation":
+        code = Code(ctx["code"])
+        source.add(code, ctx["message"], path, allowed=ctx["allowed"], hint=ctx["hint"], at_key=ctx["at_key"])
+    elif kind == "missing":
+        _missing(source, path)
+    elif kind == "extra_forbidden":
+        _unknown(source, path)
+    elif kind in _WANTED and node is not None:
+        wanted = _WANTED[kind]
+        message = f"{_owner(path)} must be {wanted}, and is {kind_of(node)}"
+        source.add(Code.TYPE_WRONG, message, path, hint=_type_hint(wanted, node))
+    elif kind == "literal_error":
+        _not_allowed(source, path, ctx, node)
+    elif kind in _LOW or kind in _HIGH:
+        bound = ctx.get("ge", ctx.get("gt", ctx.get("le", ctx.get("lt"))))
+        text = node.text if isinstance(node, ScalarNode) else ""
+        side = "at least" if kind in _LOW else "at most"
+        source.add(Code.VALUE_OUT_OF_RANGE, f"{field} must be {side} {bound}, and is {text}", path)
+    elif kind in ("too_short", "too_long"):
+        _size(source, kind, path, ctx, node)
+    elif kind in ("string_too_short", "string_too_long"):
+        _length(source, kind, path, ctx, node)
+    elif kind == "string_pattern_mismatch":
+        source.add(Code.VALUE_INVALID, f"{field} must match {ctx.get('pattern', '')}", path)
+    else:
+        source.add(Code.VALUE_INVALID, f"the value of {field} is not valid here", path)
+
+
+def _missing(source: Source, path: tuple[PathPart, ...]) -> None:
+    parent, field = path[:-1], str(path[-1])
+    found = find(source.node, parent)
+    doc = _doc(source, path)
+    if isinstance(found.value, MappingNode) and field in found.value.entries:
+        source.add(Code.FIELD_MISSING, f"{_owner(path)} is required and has no value", path, hint=doc, at_key=True)
+        return
+    holder = model_at(source.model, parent)
+    near_key = ""
+    if holder is not None and isinstance(found.value, MappingNode):
+        near_key = near(field, [key for key in found.value.entries if key not in shape(holder)])
+    if near_key:
+        return  # the misspelt key is reported where it stands, with this field as what was meant
+    where = f" in {_name(parent)}" if parent else ""
+    source.add(Code.FIELD_MISSING, f"`{field}` is missing{where}", parent, hint=doc)
+
+
+def _doc(source: Source, path: tuple[PathPart, ...]) -> str:
+    """Say what a missing field is for, from the model's own documentation."""
+    holder = model_at(source.model, path[:-1])
+    field = shape(holder).get(str(path[-1])) if holder is not None else None
+    text = (field.info.description or "") if field else ""
+    return f"{path[-1]}: {text.split('. ')[0].rstrip('.').replace(chr(10), ' ')}" if text else ""
+
+
+def _unknown(source: Source, path: tuple[PathPart, ...]) -> None:
+    key = str(path[-1])
+    holder = model_at(source.model, path[:-1])
+    allowed = names(holder) if holder else []
+    hint = did_you_mean(key, allowed)
+    elsewhere = sorted(homes(source.model, key), key=len)
+    if elsewhere and (not hint or len(elsewhere) == 1):
+        hint = f"`{key}` belongs to {'.'.join(elsewhere[0][:-1])}"
+    message = f"{shown(key)} is not a field of {_name(path[:-1]) or 'a ' + source.model.__name__}"
+    source.add(Code.FIELD_UNKNOWN, message, path, allowed=_list(allowed), hint=hint, at_key=True)
+
+
+def _not_allowed(source: Source, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
+    allowed = re.findall(r"'([^']*)'", str(ctx.get("expected", "")))
+    text = node.text if isinstance(node, ScalarNode) else ""
+    said = shown(text) if isinstance(node, ScalarNode) and text else kind_of(node) if node else "nothing"
+    message = f"{said} is not allowed for {_owner(path)}"
+    source.add(Code.VALUE_NOT_ALLOWED, message, path, allowed=_list(allowed), hint=did_you_mean(text, allowed))
+
+
+def _length(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
+    field = _owner(path)
+    if kind == "string_too_short":
+        least = ctx.get("min_length", 1)
+        message = f"{field} must not be empty" if least == 1 else f"{field} must have at least {least} characters"
+    else:
+        length = len(node.text) if isinstance(node, ScalarNode) else 0
+        message = f"{field} must have at most {ctx.get('max_length')} characters, and has {length}"
+    source.add(Code.VALUE_LENGTH, message, path)
+
+
+def _size(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
+    size = (
+        len(node.items) if isinstance(node, SequenceNode) else len(node.entries) if isinstance(node, MappingNode) else 0
+    )
+    limit = int(ctx.get("min_length" if kind == "too_short" else "max_length") or 0)
+    if kind == "too_short" and size >= limit:
+        return  # pydantic counts only the items that are right, and the others are reported by themselves
+    unit = "key" if isinstance(node, MappingNode) else "item"
+    side = "at least" if kind == "too_short" else "at most"
+    message = f"{_owner(path)} must have {side} {limit} {unit}{'' if limit == 1 else 's'}, and has {size}"
+    source.add(Code.VALUE_LENGTH, message, path)
+
+
+def _type_hint(wanted: str, node: Node) -> str:
+    if isinstance(node, MappingNode):
+        return "begin each item with `- `" if wanted == "a list" else ""
+    if isinstance(node, SequenceNode):
+        return "remove the `- `" if wanted == "a mapping" else ""
+    assert isinstance(node, ScalarNode)
+    text = node.text
+    hints = {
+        "text": f'put it in quotes: "{text}"' if node.value is not None else "",
+        "true or false": f"write it without quotes: {_YES[text.lower()]}" if text.lower() in _YES else "",
+        "a list": f"write it as an item: `- {text}`" if node.value is not None and len(text) < _MOST_ALLOWED else "",
+        "a mapping": "put a space or a line break after the `:`" if text.endswith(":") else "",
+    }
+    if "number" in wanted and isinstance(node.value, str) and re.fullmatch(r"-?[0-9]+", text):
+        return f"write it without quotes: {text}"
+    return hints.get(wanted, "")
+
+
+def _owner(path: tuple[PathPart, ...]) -> str:
+    """Name a value: its key, or which item of what it is."""
+    if not path:
+        return "the document"
+    if isinstance(path[-1], int):
+        return f"item {path[-1]} of {_name(path[:-1])}"
+    return path[-1]
+
+
+def _name(path: tuple[PathPart, ...]) -> str:
+    """Name a mapping by the last two parts of its path."""
+    if not path:
+        return ""
+    if isinstance(path[-1], int):
+        return f"item {path[-1]} of {_name(path[:-1])}"
+    return str(path[-1])
+
+
+def _list(texts: Iterable[str]) -> str:
+    found = list(texts)
+    more = "" if len(found) <= _MOST_ALLOWED else f", and {len(found) - _MOST_ALLOWED} more"
+    return ", ".join(found[:_MOST_ALLOWED]) + more
