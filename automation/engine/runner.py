@@ -15,7 +15,6 @@ from typing import Protocol
 
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import (
-    EMPTY,
     Diagnostic,
     Event,
     Op,
@@ -29,7 +28,7 @@ from automation.engine.lease import Lease
 from components.errors import PolicyViolation, ResourceFailed
 from components.naming import StackName
 
-Program = Callable[[], object]
+Program = Callable[[], None]
 """A Pulumi program: registers resources and returns; runs once for every operation, in a thread of its own.
 
 It must build every resource inside the call: a resource kept from an earlier call would not be registered again, and
@@ -125,13 +124,18 @@ class Outcome:
             count = f"{len(blocking)} policy violation{'' if len(blocking) == 1 else 's'}"
             raise PolicyViolation(f"{count}: {', '.join(rules)}", consequence=self._consequence())
         reasons = [f"{failure.name}: {' '.join(failure.messages)}" for failure in self.failures]
-        reasons += [message.message for message in self.errors if not message.urn]
+        reasons += [f"{urn.rpartition('::')[2]} is protected" for urn in self._kept()]
+        if not reasons:
+            reasons = [message.message for message in self.errors if not message.urn]
         raise ResourceFailed(
             "; ".join(reasons) or "the engine failed and gave no reason", consequence=self._consequence()
         )
 
     def _consequence(self) -> str:
         return ""
+
+    def _kept(self) -> tuple[str, ...]:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,9 @@ class Preview(Outcome):
 
     def _consequence(self) -> str:
         return "Nothing was changed."
+
+    def _kept(self) -> tuple[str, ...]:
+        return self.refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +198,8 @@ class Runner(Protocol):
     ) -> Preview:
         """Return what ``up`` would do.
 
-        ``exclude`` holds URNs to leave alone with everything that depends on them; ``refresh`` reads the real resources
-        first, without storing what was read.
+        ``exclude`` holds the URNs to leave alone: each one, whether it exists or would be created; what they depend on
+        is not deleted either. ``refresh`` reads the real resources first, without storing what was read.
         """
         ...
 
@@ -207,7 +214,11 @@ class Runner(Protocol):
         continue_on_error: bool = False,
         listener: Listener | None = None,
     ) -> Applied:
-        """Make the stack what ``program`` says; with ``continue_on_error`` one failure does not stop the others."""
+        """Make the stack what ``program`` says; with ``continue_on_error`` one failure does not stop the others.
+
+        Something excluded that does not exist yet is not created; an ``up`` in which anything that is not excluded
+        depends on it is refused, because the engine would write a broken state.
+        """
         ...
 
     def preview_destroy(
@@ -235,16 +246,11 @@ class Runner(Protocol):
         self,
         stack: StackName,
         *,
+        targets: Sequence[str] = (),
         exclude: Sequence[str] = (),
-        adopt: Mapping[str, str] = EMPTY,
-        forget_pending: bool = False,
         listener: Listener | None = None,
     ) -> Applied:
-        """Store in the state what the real resources are; settles interrupted updates and deletions.
-
-        ``adopt`` gives interrupted creations (by URN) the id of what they created; ``forget_pending`` drops the other
-        interrupted creations from the state.
-        """
+        """Store in the state what the real resources are: all of them, or ``targets`` only (URNs in the state)."""
         ...
 
     def export(self, stack: StackName) -> Checkpoint:
@@ -253,6 +259,14 @@ class Runner(Protocol):
 
     def import_state(self, checkpoint: Checkpoint) -> None:
         """Replace the state of the checkpoint's stack; pending operations in it are dropped by the engine."""
+        ...
+
+    def tags(self, stack: StackName) -> Mapping[str, str]:
+        """Return the notes that are kept in the backend beside the stack."""
+        ...
+
+    def set_tag(self, stack: StackName, key: str, value: str | None) -> None:
+        """Write one note, or remove it with None."""
         ...
 
     def leases(self, stack: StackName) -> tuple[Lease, ...] | None:

@@ -1,0 +1,336 @@
+"""Drives the real engine: Pulumi's CLI with inline programs, through the Automation API's own parts.
+
+It uses the API's language server (``inline``: a program is a function in this process, no language host is needed) and
+the engine's event stream, but starts the CLI itself: the API's ``Stack`` would start it four times per update, merges
+this process's environment into the child's, decrypts secrets to show them, drops fields of policy events and keeps no
+handle to stop a run (decision 0002). Everything the engine says is read from events; its printed text is only read
+when it ends without a result.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import yaml
+
+from automation.engine.checkpoint import Checkpoint
+from automation.engine.complaints import cancelled, complaint
+from automation.engine.events import Event, Result
+from automation.engine.inline import INLINE_ERROR, InlineProgram, serving
+from automation.engine.interruption import Interruption
+from automation.engine.lease import Lease
+from automation.engine.outcome import Transcript
+from automation.engine.process import CommandResult, run_command
+from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
+from components.errors import BerthError, DriverError, InternalError, ToolchainError, UsageError
+from components.naming import StackName
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One finished start of the CLI with a program and events."""
+
+    result: CommandResult
+    transcript: Transcript
+    seconds: float
+
+
+class PulumiRunner:
+    """A :class:`~automation.engine.runner.Runner` on the real engine.
+
+    ``project`` is the folder with ``Pulumi.yaml`` and the stacks' configuration files. ``environment`` is everything
+    the engine and its plugins see (backend, passphrase, credentials, plugin home); it decides whether a run is
+    simulated. ``timeout`` is in seconds per operation, None for no limit. ``release`` is the command shown to free a
+    lease, with ``{stack}`` for the stack's name.
+    """
+
+    def __init__(
+        self,
+        cli: Path,
+        *,
+        project: Path,
+        environment: Mapping[str, str],
+        interruption: Interruption | None = None,
+        timeout: float | None = None,
+        parallel: int | None = None,
+        release: str = 'eval "$(berth env)" && pulumi cancel --yes --stack {stack}',
+    ) -> None:
+        self._cli = cli
+        self._project = project
+        self._environment = {
+            **environment,
+            "PULUMI_DEBUG_COMMANDS": "true",  # without it there is no --event-log
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "NO_COLOR": "1",
+        }
+        self.interruption = interruption or Interruption()
+        self._timeout = timeout
+        self._parallel = parallel
+        self._release = release
+
+    # Stacks, configuration and state
+
+    def stacks(self) -> tuple[StackName, ...]:
+        """Return the stacks of the project, sorted."""
+        listed = self._json(StackName(""), ["stack", "ls", "--json"])
+        names = (str(entry["name"]).rpartition("/")[2] for entry in listed)
+        return tuple(sorted(StackName.parse(name) for name in names))
+
+    def ensure_stack(self, stack: StackName) -> bool:
+        """Create ``stack`` unless it is there; return whether it was created."""
+        result = self._start(["stack", "init", str(stack), "--no-select"])
+        if result.code == 0:
+            return True
+        if f"stack '{stack}' already exists" in result.stderr or "already exists" in result.stderr:
+            return False
+        raise self._complaint(stack, result)
+
+    def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
+        """Remove an empty stack with its history and configuration; ``force`` forgets resources that still exist."""
+        self._command(stack, ["stack", "rm", str(stack), "--yes", *(["--force"] if force else [])])
+
+    def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:
+        """Set one configuration key; the value goes through standard input, never over the command line."""
+        kind = "--secret" if secret else "--plaintext"
+        self._command(stack, ["config", "set", kind, key, "--stack", str(stack)], stdin=value)
+
+    def export(self, stack: StackName) -> Checkpoint:
+        """Return the state, secrets still encrypted."""
+        return Checkpoint.from_json(stack, self._json(stack, ["stack", "export", "--stack", str(stack)]))
+
+    def import_state(self, checkpoint: Checkpoint) -> None:
+        """Replace the state of the checkpoint's stack; pending operations in it are dropped by the engine."""
+        text = json.dumps(checkpoint.raw)
+        self._command(checkpoint.stack, ["stack", "import", "--stack", str(checkpoint.stack)], stdin=text)
+
+    def tags(self, stack: StackName) -> Mapping[str, str]:
+        """Return the notes that are kept in the backend beside the stack."""
+        return dict(self._json(stack, ["stack", "tag", "ls", "--json", "--stack", str(stack)]))
+
+    def set_tag(self, stack: StackName, key: str, value: str | None) -> None:
+        """Write one note, or remove it with None."""
+        change = ["rm", key] if value is None else ["set", key, value]
+        self._command(stack, ["stack", "tag", *change, "--stack", str(stack)])
+
+    def cancel(self, stack: StackName) -> None:
+        """Remove the lease on ``stack``, whoever holds it; a run that still holds it is not told."""
+        self._command(stack, ["cancel", "--yes", "--stack", str(stack)])
+
+    def leases(self, stack: StackName) -> tuple[Lease, ...] | None:
+        """Return who holds the lease on ``stack``; None unless the backend is a folder on this machine."""
+        backend = urlsplit(self._environment.get("PULUMI_BACKEND_URL", ""))
+        if backend.scheme != "file":
+            return None
+        root = Path(unquote(backend.netloc + backend.path)).expanduser()
+        folder = root / ".pulumi" / "locks" / "organization" / self._project_name() / str(stack)
+        leases: list[Lease] = []
+        for file in sorted(folder.glob("*.json")):
+            try:
+                leases.append(Lease.from_json(json.loads(file.read_bytes())))
+            except FileNotFoundError:
+                continue  # freed in between
+            except ValueError:
+                leases.append(Lease("somebody", "an unknown host", 0))  # being written, or damaged: still a lease
+        return tuple(leases)
+
+    # Operations
+
+    def preview(
+        self,
+        stack: StackName,
+        program: Program,
+        *,
+        policy_pack: PolicyPackRef | None = None,
+        exclude: Sequence[str] = (),
+        refresh: bool = False,
+        listener: Listener | None = None,
+    ) -> Preview:
+        """Return what ``up`` would do."""
+        args = ["preview", *_options(policy_pack=policy_pack, exclude=exclude, refresh=refresh)]
+        run = self._operate(stack, args, program, listener)
+        return run.transcript.preview(stack, seconds=run.seconds)
+
+    def up(
+        self,
+        stack: StackName,
+        program: Program,
+        *,
+        policy_pack: PolicyPackRef | None = None,
+        exclude: Sequence[str] = (),
+        refresh: bool = False,
+        continue_on_error: bool = False,
+        listener: Listener | None = None,
+    ) -> Applied:
+        """Make the stack what ``program`` says."""
+        if exclude:
+            self._require_closed(self.preview(stack, program, exclude=exclude))
+        options = _options(policy_pack=policy_pack, exclude=exclude, refresh=refresh, go_on=continue_on_error)
+        run = self._operate(stack, ["up", "--yes", "--skip-preview", *options], program, listener)
+        return run.transcript.applied(stack, seconds=run.seconds)
+
+    def preview_destroy(
+        self, stack: StackName, *, exclude: Sequence[str] = (), listener: Listener | None = None
+    ) -> Preview:
+        """Return what ``destroy`` would delete."""
+        run = self._operate(
+            stack, ["destroy", "--preview-only", *_options(exclude=self._known(stack, exclude))], _nothing, listener
+        )
+        return run.transcript.preview(stack, seconds=run.seconds)
+
+    def destroy(
+        self,
+        stack: StackName,
+        *,
+        exclude: Sequence[str] = (),
+        continue_on_error: bool = False,
+        listener: Listener | None = None,
+    ) -> Applied:
+        """Delete every resource of the stack; the stack itself stays."""
+        options = _options(exclude=self._known(stack, exclude), go_on=continue_on_error)
+        run = self._operate(stack, ["destroy", "--yes", "--skip-preview", *options], _nothing, listener)
+        return run.transcript.applied(stack, seconds=run.seconds)
+
+    def drift(self, stack: StackName, *, exclude: Sequence[str] = (), listener: Listener | None = None) -> Preview:
+        """Return how the real resources differ from the state, which stays as it is."""
+        run = self._operate(
+            stack, ["refresh", "--preview-only", *_options(exclude=self._known(stack, exclude))], _nothing, listener
+        )
+        return run.transcript.preview(stack, seconds=run.seconds)
+
+    def refresh(
+        self,
+        stack: StackName,
+        *,
+        targets: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        listener: Listener | None = None,
+    ) -> Applied:
+        """Store in the state what the real resources are: all of them, or ``targets`` only."""
+        options = [f"--target={urn}" for urn in targets] or _options(exclude=self._known(stack, exclude))
+        run = self._operate(stack, ["refresh", "--yes", "--skip-preview", *options], _nothing, listener)
+        return run.transcript.applied(stack, seconds=run.seconds)
+
+    def _known(self, stack: StackName, exclude: Sequence[str]) -> tuple[str, ...]:
+        """Keep the URNs that are in the state; operations without a program refuse others."""
+        if not exclude:
+            return ()
+        checkpoint = self.export(stack)
+        return tuple(urn for urn in exclude if checkpoint.get(urn))
+
+    @staticmethod
+    def _require_closed(preview: Preview) -> None:
+        """Refuse to leave out something new that something else needs: the engine would write a broken state."""
+        texts = [text for failure in preview.failures for text in failure.messages]
+        broken = next((text for text in texts if "refers to missing" in text), "")
+        if broken:
+            raise DriverError(
+                f"what is skipped on stack {preview.stack} is needed elsewhere: {broken.rpartition('snapshot: ')[2]}",
+                consequence="Nothing was changed.",
+            )
+
+    # The command line
+
+    def _operate(self, stack: StackName, args: list[str], program: Program, listener: Listener | None) -> _Run:
+        """Run one operation of the engine to its end; raise unless it came to a result."""
+        inline = InlineProgram(program)
+        transcript = Transcript()
+
+        def take(event: Event) -> None:
+            transcript.add(event)
+            if listener:
+                listener(event)
+
+        began = time.monotonic()
+        with serving(inline, take) as address:
+            wiring = [f"--client={address}", "--exec-kind", "auto.inline", "--event-log", f"tcp://{address}"]
+            shown = ["--suppress-outputs", "--suppress-progress", "--color", "never"]
+            parallel = ["--parallel", str(self._parallel)] if self._parallel else []
+            result = self._start([*args, "--stack", str(stack), *wiring, *shown, *parallel])
+        run = _Run(result, transcript, time.monotonic() - began)
+        self._require_end(stack, run, inline)
+        return run
+
+    def _require_end(self, stack: StackName, run: _Run, inline: InlineProgram) -> None:
+        """Raise unless the operation came to an end of its own: done, or refused by a resource or a policy."""
+        result, transcript, finished = run.result, run.transcript, run.transcript.finished
+        if isinstance(inline.error, BerthError):
+            raise inline.error
+        if finished is None or result.timed_out:
+            raise self._complaint(stack, result, also=transcript.errors) from inline.error
+        if finished.result is Result.CANCELLED or (result.requests and finished.result is Result.FAILED):
+            raise cancelled(stack, max(1, result.requests)) from inline.error
+        stopper = self._complaint(stack, result, also=transcript.errors)
+        if result.code and (finished.result is Result.SUCCEEDED or isinstance(stopper, ToolchainError)):
+            raise stopper
+        if result.code and not transcript.blamed:
+            broken = inline.error is not None or any(INLINE_ERROR in text for text in transcript.errors)
+            said = str(inline.error) if inline.error else " ".join(transcript.errors)
+            failed = InternalError(f"the program of stack {stack} failed: {said}")
+            raise (failed if broken else stopper) from inline.error
+
+    def _start(self, args: Sequence[str], *, stdin: str = "") -> CommandResult:
+        if not (self._project / "Pulumi.yaml").is_file():
+            raise UsageError(
+                f"{self._project} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init"
+            )
+        try:
+            return run_command(
+                self._cli,
+                ["--non-interactive", *args],
+                cwd=self._project,
+                env=self._environment,
+                interruption=self.interruption,
+                timeout=self._timeout,
+                stdin=stdin,
+            )
+        except OSError as error:
+            raise ToolchainError(
+                f"the Pulumi CLI cannot be started: {error}", consequence="Nothing was changed.", help="berth doctor"
+            ) from error
+
+    def _command(self, stack: StackName, args: Sequence[str], *, stdin: str = "") -> str:
+        result = self._start(args, stdin=stdin)
+        if result.code:
+            raise self._complaint(stack, result)
+        return result.stdout
+
+    def _json(self, stack: StackName, args: Sequence[str]) -> Any:
+        text = self._command(stack, args)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise DriverError(f"the engine's answer to `pulumi {' '.join(args)}` is not JSON") from error
+
+    def _complaint(self, stack: StackName, result: CommandResult, *, also: tuple[str, ...] = ()) -> BerthError:
+        return complaint(stack, result, release=self._release.format(stack=stack), also=also)
+
+    def _project_name(self) -> str:
+        return str(yaml.safe_load((self._project / "Pulumi.yaml").read_bytes()).get("name", ""))
+
+
+def _nothing() -> None:
+    """Stand in where an operation runs no program; it keeps the engine from looking for a language host."""
+
+
+def _options(
+    *,
+    policy_pack: PolicyPackRef | None = None,
+    exclude: Sequence[str] = (),
+    refresh: bool = False,
+    go_on: bool = False,
+) -> list[str]:
+    options: list[str] = []
+    if policy_pack:
+        options += ["--policy-pack", str(policy_pack.path)]
+        if policy_pack.config:
+            options += ["--policy-pack-config", str(policy_pack.config)]
+    options += [f"--exclude={urn}" for urn in exclude]
+    if refresh:
+        options.append("--refresh")
+    if go_on:
+        options.append("--continue-on-error")
+    return options
