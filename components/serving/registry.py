@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from components.clusters.chart import Chart
+from components.errors import ConfigError, Problem
 
 Style = Literal["repository", "registry", "reference"]
 
@@ -60,14 +61,17 @@ class Registry:
         return replace(chart, repository=moved if "://" in moved else f"{scheme}{moved}")
 
     def values(self, values: Mapping[str, Any], images: Sequence[ImageValue]) -> dict[str, Any]:
-        """Return a chart's values with every image that has a mirror set to it; a value that is there wins nothing."""
+        """Return a chart's values with every image that has a mirror set to it, those too that were set before.
+
+        Raises ConfigError when a chart lets only the host of its images be set and the mirror has other paths.
+        """
         result: dict[str, Any] = deepcopy(dict(values))
         for image in images:
             current = _get(result, image.path)
             full = image.image if image.style == "registry" or current is None else str(current)
             moved = self.image(full)
             if moved != full:
-                _set(result, image.path, _host_of(moved, full) if image.style == "registry" else moved)
+                _set(result, image.path, _host_of(moved, image) if image.style == "registry" else moved)
         return result
 
     def _moved(self, name: str) -> str | None:
@@ -102,10 +106,13 @@ def _full(name: str) -> str:
     return f"{_HUB}/{name}" if slash else f"{_HUB}/library/{name}"
 
 
-def _host_of(moved: str, original: str) -> str:
-    """Return what to put before the unchanged path of ``original`` to get ``moved``."""
-    path = _split(original)[0].partition("/")[2]
-    return _split(moved)[0].removesuffix(f"/{path}")
+def _host_of(moved: str, image: ImageValue) -> str:
+    """Return what stands before the unchanged path of an image after it was moved."""
+    name, path = _split(moved)[0], _split(image.image)[0].partition("/")[2]
+    if not name.endswith(f"/{path}"):
+        message = f"the chart's images can only change their host ({image.path}), so a mirror must keep the path {path}"
+        raise ConfigError([Problem("mirror-changes-path", f"{image.image} would come from {name}: {message}")])
+    return name.removesuffix(f"/{path}")
 
 
 def _get(values: Mapping[str, Any], path: str) -> Any:
