@@ -19,8 +19,8 @@ from pulumi_kubernetes.discovery.v1 import EndpointSlice
 
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
-from components.frontdoor.gateway import GATEWAY_GROUP
 from components.naming import bounded_name
+from components.serving.gateway import GATEWAY_API
 
 _NO_WAIT: Final = {"pulumi.com/skipAwait": "true"}
 """A Service without pods has nothing to wait for."""
@@ -133,7 +133,7 @@ class Endpoint(Component):
         }
         return CustomResource(
             self.child("tls"),
-            api_version=f"{GATEWAY_GROUP}/v1",
+            api_version=GATEWAY_API,
             kind="BackendTLSPolicy",
             metadata=self.metadata(self.backend, namespace=args.namespace),
             spec=spec,

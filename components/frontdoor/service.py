@@ -13,8 +13,9 @@ from pulumi_kubernetes.apiextensions import CustomResource
 
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
-from components.frontdoor.gateway import GATEWAY_GROUP, GATEWAY_NAME
+from components.frontdoor.gateway import GATEWAY_NAME
 from components.naming import SYSTEM_NAMESPACE, child_name
+from components.serving.gateway import GATEWAY_API
 
 _PREFIX: Final = "modelservice"
 
@@ -76,7 +77,7 @@ class Service(Component):
         super().__init__(name, args.props(), environment=args.environment)
         CustomResource(
             self.child("route"),
-            api_version=f"{GATEWAY_GROUP}/v1",
+            api_version=GATEWAY_API,
             kind="HTTPRoute",
             metadata=self.metadata(route_name(args.service), namespace=args.namespace),
             spec=route_spec(args),

@@ -7,7 +7,7 @@ Names from manifests reach the Job as variables, never as text of its script.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -59,8 +59,8 @@ class CacheArgs:
     shape: CacheShape
     environment: str
     storage_class: str
-    token: pulumi.Output[str] | None = None
-    """The download token, as a secret; None when none is needed or staging is over."""
+    token: pulumi.Input[str] | None = field(default=None, repr=False)
+    """The download token; None when none is needed or staging is over."""
 
     def props(self) -> dict[str, Any]:
         """Return the description that the component keeps in the state."""
@@ -90,6 +90,7 @@ class Cache(Component):
         options = options_for(self, manifest, cluster, [*before, claim, *token])
         job = register_one(manifest, self.child(manifest.role), options)
         self.claim_name = cache_claim_name(args.identity)
+        self.size_gib = args.shape.size_gib
         self.staged: tuple[pulumi.Resource, ...] = (claim, job)
         """What must be there before a replica reads the cache."""
         self.publish(claimName=self.claim_name)

@@ -16,8 +16,8 @@ from pulumi_kubernetes.core.v1 import NamespacePatch, Secret
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
 
-SecretData = Mapping[str, pulumi.Output[str]]
-"""A secret's values by key, each an Output that the engine encrypts."""
+SecretData = Mapping[str, pulumi.Input[str]]
+"""A secret's values by key; they leave this module only as secret Outputs, which the engine encrypts."""
 
 _DOCKER_TYPES: Final = {
     ".dockerconfigjson": "kubernetes.io/dockerconfigjson",
@@ -36,7 +36,7 @@ class NamespaceArgs:
     namespace: str
     environment: str
     created: bool = True
-    secrets: Mapping[str, SecretData] = field(default_factory=lambda: MappingProxyType({}))
+    secrets: Mapping[str, SecretData] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     """The secrets that workloads here name and that Berth holds, by name."""
 
     def props(self) -> dict[str, Any]:

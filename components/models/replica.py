@@ -80,8 +80,9 @@ class Replica(Component):
             return [*cluster.ready, *depends_on, *(nodes if _is_workload(manifest) else ())]
 
         made = register(self, replica_objects(owner, plan), cluster=cluster, depends_on=before)
-        self.workloads: tuple[pulumi.Resource, ...] = tuple(made[role] for role in made if role.startswith("workload-"))
-        """What must be ready before traffic may come: one workload per engine."""
+        workloads = [made[role] for role in made if role.startswith("workload-")]
+        self.serving: tuple[pulumi.Resource, ...] = (*workloads, made["route"])
+        """What must be there before traffic may come: a ready workload per engine, and the way to them."""
         self.publish()
 
 

@@ -14,9 +14,7 @@ from components.models.manifest import Manifest, Owner
 from components.models.picker import PICKER_PORT, POOL_GROUP
 from components.models.pods import SERVING_PORT
 from components.naming import SYSTEM_NAMESPACE, picker_name, pool_service_name
-
-CLUSTER_GATEWAY: Final = "inference-gateway"
-"""The gateway on every serving cluster, in the system namespace."""
+from components.serving.gateway import GATEWAY_API, GATEWAY_NAME
 
 _DEFAULT_BLOCK_SIZE: Final = 16
 _BLOCK_FLAGS: Final = ("--block-size", "--page-size")
@@ -51,11 +49,11 @@ def replica_route(owner: Owner, *, replica: str) -> Manifest:
     """Return the route from the cluster's gateway to the replica's pool."""
     rewrite = {"path": {"type": "ReplacePrefixMatch", "replacePrefixMatch": "/"}}
     body = {
-        "apiVersion": "gateway.networking.k8s.io/v1",
+        "apiVersion": GATEWAY_API,
         "kind": "HTTPRoute",
         "metadata": owner.metadata(replica),
         "spec": {
-            "parentRefs": [{"name": CLUSTER_GATEWAY, "namespace": SYSTEM_NAMESPACE}],
+            "parentRefs": [{"name": GATEWAY_NAME, "namespace": SYSTEM_NAMESPACE}],
             "rules": [
                 {
                     "matches": [{"path": {"type": "PathPrefix", "value": replica_path(owner.namespace, replica)}}],

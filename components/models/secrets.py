@@ -1,0 +1,34 @@
+"""Which secrets the workloads of a namespace name, so that they are copied there and nowhere else. PURE."""
+
+from collections.abc import Iterator
+
+from components.lock import Lock, MemberShape, ReplicaShape
+
+
+def needed_secrets(lock: Lock, namespace: str, cluster: str) -> set[str]:
+    """Return the names of the secrets that replicas in ``namespace`` on ``cluster`` read.
+
+    A cache's token is not among them: it has a copy of its own, which lives as long as the download.
+    """
+    return {
+        name
+        for identity, _, shape in lock.replicas()
+        if identity.namespace == namespace and identity.cluster == cluster
+        for name in secrets_of(shape)
+    }
+
+
+def secrets_of(shape: ReplicaShape) -> set[str]:
+    """Return the names of the secrets that the pods of a replica read: variables and pull secrets."""
+    return {name for engine in shape.engines for member in engine.members for name in _of_member(member)}
+
+
+def _of_member(member: MemberShape) -> Iterator[str]:
+    spec = member.template.get("spec") or {}
+    for secret in spec.get("imagePullSecrets") or ():
+        yield secret["name"]
+    for container in spec.get("containers") or ():
+        for variable in container.get("env") or ():
+            reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+            if reference:
+                yield reference["name"]

@@ -1,0 +1,133 @@
+"""An environment's folder: its manifests, and the lock beside them.
+
+The only place where program and driver touch the files of an environment. Layout: ``environment.yaml``,
+``platform/*.yaml``, ``models/<namespace>/*.yaml``, and ``lock/``, which holds what planning wrote. Hidden folders and
+files are passed over.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from components.api.load import SUFFIXES, LoadResult, load_fleet
+from components.errors import ConfigError, DriverError, LockError, Problem
+from components.lock import Lock, dump_lock, load_lock
+
+ENVIRONMENTS_VARIABLE: Final = "BERTH_ENVIRONMENTS"
+"""Names the folder of all environments, for repos that hold no source of Berth."""
+
+DEFAULT_FOLDER: Final = Path("stacks", "environments")
+LOCK_FOLDER: Final = "lock"
+
+
+def environment_folder(root: Path, name: str, *, environments: Path | None = None) -> Path:
+    """Return the folder of the environment ``name``, which need not exist.
+
+    The folder of all environments is ``environments``, else what the variable ``BERTH_ENVIRONMENTS`` says, else
+    ``stacks/environments``; relative ones lie under ``root``, the project's.
+    """
+    given = environments or os.environ.get(ENVIRONMENTS_VARIABLE) or DEFAULT_FOLDER
+    return root / given / name
+
+
+def read_environment(folder: Path) -> tuple[LoadResult, Lock | None]:
+    """Read the manifests and the lock of an environment; problems of the manifests are in the result.
+
+    Raises ConfigError when a file cannot be read at all, and LockError when the lock cannot be understood.
+    """
+    return load_fleet(_manifests(folder), name=folder.name), read_lock(folder)
+
+
+def read_manifests(folder: Path) -> LoadResult:
+    """Read the manifests alone, for whoever must go on when the lock is unreadable."""
+    return load_fleet(_manifests(folder), name=folder.name)
+
+
+def read_lock(folder: Path) -> Lock | None:
+    """Read the lock; None when nothing was planned yet."""
+    place = folder / LOCK_FOLDER
+    if not place.is_dir():
+        return None
+    return load_lock({path.name: _content(path) for path in sorted(place.glob("*.yaml")) if path.is_file()})
+
+
+def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:
+    """Write the lock's files, remove those of namespaces that are gone, and return what changed, sorted.
+
+    Every file is whole at any moment, and all are written before the first one takes its place, so that a full disk
+    leaves the old lock as it was. Raises DriverError when that fails.
+    """
+    place = folder / LOCK_FOLDER
+    files = {place / name: content for name, content in dump_lock(lock).items()}
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        gone = [path for path in place.glob("*.yaml") if path not in files]
+        changed = {path: content for path, content in files.items() if not _holds(path, content)}
+        _replace_all(changed)
+        for path in gone:
+            path.unlink()
+    except OSError as error:
+        raise DriverError(
+            f"the lock cannot be written to {place}: {error.strerror or error}",
+            consequence="The lock on disk is still the old one.",
+        ) from error
+    return tuple(sorted([*changed, *gone]))
+
+
+def _manifests(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in _walk(folder):
+        yield path.relative_to(folder).as_posix(), _content(path)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        top = Path(here) == folder
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not (top and name == LOCK_FOLDER))
+        for name in sorted(files):
+            path = Path(here, name)
+            if name.endswith(SUFFIXES) and not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            [Problem("file-unreadable", f"cannot be read: {error.strerror or error}", str(path))]
+        ) from error
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _replace_all(files: dict[Path, bytes]) -> None:
+    written: list[tuple[Path, Path]] = []
+    try:
+        for path, content in files.items():
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            written.append((Path(name), path))
+            with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(descriptor, 0o644)
+                file.write(content)
+                file.flush()
+                os.fsync(descriptor)
+        for temporary, path in written:
+            temporary.replace(path)
+    finally:
+        for temporary, _ in written:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
+
+
+def missing_lock(folder: Path) -> LockError:
+    """Return the error of an environment that was never planned."""
+    return LockError(
+        f"environment {folder.name} has no lock ({folder / LOCK_FOLDER} is empty)",
+        consequence="Nothing was changed.",
+        help=f"berth plan -e {folder.name}",
+    )

@@ -1,0 +1,90 @@
+"""Shard: what one Pulumi stack of an environment holds. PURE.
+
+With the ``Single`` layout one stack holds everything. With ``PerCluster`` the environment's own stack holds the front
+doors (the clusters that carry a public gateway, with what runs on them, and the routes), and every other cluster has a
+stack of its own, so that teams, leases and failures do not meet.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from components.api.fleet import Fleet
+from components.errors import StackNotFound
+from components.naming import StackName
+
+
+class Share(StrEnum):
+    """Which part of an environment a shard is."""
+
+    EVERYTHING = "everything"
+    FRONT_DOORS = "front doors"
+    CLUSTER = "cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One stack's part of an environment. ``front_doors`` are the clusters that carry a public gateway."""
+
+    environment: str
+    share: Share
+    cluster: str = ""
+    front_doors: tuple[str, ...] = ()
+
+    @property
+    def stack(self) -> StackName:
+        """The name of the stack that holds it."""
+        return StackName(self.environment, self.cluster)
+
+    @property
+    def routes(self) -> bool:
+        """Whether endpoints and services are here."""
+        return self.share is not Share.CLUSTER
+
+    def holds(self, cluster: str) -> bool:
+        """Whether a cluster, and everything on it, is here."""
+        match self.share:
+            case Share.EVERYTHING:
+                return True
+            case Share.FRONT_DOORS:
+                return cluster in self.front_doors
+            case Share.CLUSTER:
+                return cluster == self.cluster
+
+    @classmethod
+    def of(cls, stack: StackName, fleet: Fleet, *, clusters: Iterable[str] = ()) -> Self:
+        """Return what ``stack`` holds; ``clusters`` names more clusters than the manifests do (those of a lock).
+
+        Raises StackNotFound when the environment has no such stack.
+        """
+        doors = tuple(sorted(fleet.environment.spec.front_doors))
+        single = fleet.environment.spec.layout == "Single"
+        known = {*fleet.clusters, *clusters} - set(doors)
+        if stack.environment != fleet.name or (stack.cluster and (single or stack.cluster not in known)):
+            raise StackNotFound(
+                f"environment {fleet.name} has no stack {stack}; it has {_listed(fleet, known)}",
+                help=f"pulumi stack select {fleet.name}",
+            )
+        if single:
+            return cls(fleet.name, Share.EVERYTHING, front_doors=doors)
+        share = Share.CLUSTER if stack.cluster else Share.FRONT_DOORS
+        return cls(fleet.name, share, stack.cluster, doors)
+
+
+def shards(fleet: Fleet, *, clusters: Iterable[str] = ()) -> tuple[Shard, ...]:
+    """Return an environment's shards in the order in which they are built: clusters first, routes to them last.
+
+    ``clusters`` names more clusters than the manifests do (those of a lock, or of the state).
+    """
+    names: list[str] = []
+    if fleet.environment.spec.layout == "PerCluster":
+        names = sorted({*fleet.clusters, *clusters} - set(fleet.environment.spec.front_doors))
+    stacks = [*(StackName(fleet.name, name) for name in names), StackName(fleet.name)]
+    return tuple(Shard.of(stack, fleet, clusters=clusters) for stack in stacks)
+
+
+def _listed(fleet: Fleet, clusters: Iterable[str]) -> str:
+    if fleet.environment.spec.layout == "Single":
+        return fleet.name
+    return ", ".join([fleet.name, *(str(StackName(fleet.name, name)) for name in sorted(clusters))])
