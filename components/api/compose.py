@@ -245,6 +245,7 @@ class _Composer:
     def _mapping(self, line: int, column: int, depth: int) -> MappingNode:
         entries: dict[str, tuple[ScalarNode, Node]] = {}
         merges: list[Node] = []
+        restarted = False
         while not isinstance(event := self.next(), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             value = self._node(self.next(), depth + 1)
@@ -259,15 +260,21 @@ class _Composer:
             elif key.value is None and not key.style:
                 self._problem(Code.YAML_KEY, "a key is missing before the `:`", key.line, key.column)
             elif key.text in entries:
-                first = entries[key.text][0].line
-                hint = "is a `- ` missing that begins a new item?" if key.text == next(iter(entries)) else ""
-                message = f"`{_short(key.text)}` stands twice in one mapping; the first is on line {first}"
-                self._problem(Code.YAML_DUPLICATE_KEY, message, key.line, key.column, hint=hint)
+                if not restarted:
+                    self._twice(key, entries)
+                # Where a `- ` is missing, the second item's other keys repeat too: its first key says it for all.
+                restarted = restarted or key.text == next(iter(entries))
             else:
                 entries[self.keys.setdefault(key.text, key.text)] = (key, value)
         for merge in merges:
             self._merge(entries, merge)
         return MappingNode(line, column, entries)
+
+    def _twice(self, key: ScalarNode, entries: dict[str, tuple[ScalarNode, Node]]) -> None:
+        first = entries[key.text][0].line
+        hint = "is a `- ` missing that begins a new item?" if key.text == next(iter(entries)) else ""
+        message = f"`{_short(key.text)}` stands twice in one mapping; the first is on line {first}"
+        self._problem(Code.YAML_DUPLICATE_KEY, message, key.line, key.column, hint=hint)
 
     def _merge(self, entries: dict[str, tuple[ScalarNode, Node]], value: Node) -> None:
         """Add the keys of a ``<<`` value that are not there yet; of several, the earlier wins."""

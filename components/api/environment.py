@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import LATER, Document, Items, LabelMetadata, Later, Model, Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
 from components.api.rules import DnsLabel, Violation, checked, duplicates, shown, within
-from components.api.syntax import secret_name, tag_value
 
 Text = Annotated[str, Field(min_length=1, max_length=253)]
-SecretName = Annotated[str, checked(secret_name, Code.NAME_INVALID)]
-TagValue = Annotated[str, Field(min_length=1, max_length=255), checked(tag_value, Code.VALUE_INVALID)]
+SecretName = Annotated[str, checked(syntax.secret_name, Code.NAME_INVALID)]
+TagValue = Annotated[str, Field(min_length=1, max_length=255), checked(syntax.tag_value, Code.VALUE_INVALID)]
 
 
 class Scheduling(Ruled):

@@ -5,11 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import Document, Items, Model, Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
 from components.api.rules import Violation, checked, duplicates, shown, within
-from components.api.syntax import dns_subdomain, quantity, semantic_version
 
 Provider = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
@@ -134,7 +134,7 @@ class Attribute(Ruled):
     string: Annotated[str, Field(max_length=253)] | None = None
     """Text."""
 
-    version: Annotated[str, Field(max_length=32), checked(semantic_version, Code.VERSION_INVALID)] | None = None
+    version: Annotated[str, Field(max_length=32), checked(syntax.semantic_version, Code.VERSION_INVALID)] | None = None
     """A semantic version: major.minor.patch."""
 
     bool_value: Annotated[bool | None, Field(alias="bool")] = None
@@ -173,7 +173,7 @@ class Attribute(Ruled):
 class Capacity(Model):
     """One capacity of a device."""
 
-    value: Annotated[str, Field(min_length=1, max_length=32), checked(quantity, Code.QUANTITY_INVALID)]
+    value: Annotated[str, Field(min_length=1, max_length=32), checked(syntax.quantity, Code.QUANTITY_INVALID)]
     """A Kubernetes quantity, such as `141Gi`."""
 
 
@@ -208,7 +208,7 @@ class Device(Ruled):
         if self.device_class_name is None:
             message = "`deviceClassName` is missing; a device that is claimed (claim: DRA) needs it"
             yield Violation(Code.FIELD_MISSING, message)
-        elif reason := dns_subdomain(self.device_class_name):
+        elif reason := syntax.dns_subdomain(self.device_class_name):
             message = f"{shown(self.device_class_name)} must {reason}"
             yield Violation(Code.NAME_INVALID, message, ("deviceClassName",))
 

@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import Document, LabelSelector, Later, Model, Ruled, ShortMetadata
 from components.api.codes import Code
 from components.api.rules import Subdomain, Violation, checked
-from components.api.syntax import repository, revision
 
 
 class AuthSecret(Model):
@@ -24,10 +24,10 @@ class AuthSecret(Model):
 class HuggingFace(Model):
     """A repository on Hugging Face."""
 
-    repo: Annotated[str, Field(min_length=1), checked(repository, Code.VALUE_INVALID)]
+    repo: Annotated[str, Field(min_length=1), checked(syntax.repository, Code.VALUE_INVALID)]
     """Repository, as `owner/name`."""
 
-    revision: Annotated[str, checked(revision, Code.VALUE_INVALID)] | None = None
+    revision: Annotated[str, checked(syntax.revision, Code.VALUE_INVALID)] | None = None
     """Branch, tag or commit; the default branch without it."""
 
     auth_secret: AuthSecret | None = None

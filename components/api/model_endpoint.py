@@ -4,16 +4,16 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import Document, Later, Model, ServiceMetadata
 from components.api.codes import Code
 from components.api.rules import checked
-from components.api.syntax import url
 
 
 class ModelEndpointSpec(Model):
     """An address."""
 
-    url: Annotated[str, Field(min_length=1), checked(url, Code.URL_INVALID)]
+    url: Annotated[str, Field(min_length=1), checked(syntax.url, Code.URL_INVALID)]
     """Full URL; scheme, host and port are used for routing."""
 
     rewrite_path: Annotated[str, Field(max_length=1024)] | None = None

@@ -5,13 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import Items, Later, Model, Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict
 from components.api.rules import Annotations, OwnLabels, Violation, checked, shown
-from components.api.syntax import dns_subdomain, image, variable
 
-ObjectName = Annotated[str, Field(min_length=1), checked(dns_subdomain, Code.NAME_INVALID)]
+ObjectName = Annotated[str, Field(min_length=1), checked(syntax.dns_subdomain, Code.NAME_INVALID)]
 MAX_ANNOTATION = 8192
 
 
@@ -66,7 +66,7 @@ class EnvVarSource(Ruled):
 class EnvVar(Ruled):
     """One environment variable."""
 
-    name: Annotated[str, checked(variable, Code.NAME_INVALID)]
+    name: Annotated[str, checked(syntax.variable, Code.NAME_INVALID)]
     """Name."""
 
     value: str | None = None
@@ -88,7 +88,7 @@ class Container(Ruled):
     name: Annotated[str, Field(min_length=1)]
     """Always `engine`."""
 
-    image: Annotated[str, Field(min_length=1), checked(image, Code.IMAGE_INVALID)]
+    image: Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)]
     """Image reference."""
 
     command: Items[str] = ()
