@@ -107,6 +107,8 @@ class ClusterOutputs:
     """A StorageClass that many nodes can mount, known before the cluster exists; None means no caches here."""
     driver_root: str
     """Where the GPU driver lies on the nodes."""
+    kubernetes_version: str = ""
+    """As the manifest says; empty where it does not."""
     pools: tuple[PoolFacts, ...]
     ready: tuple[pulumi.Resource, ...]
     """What must exist before anything is put on the cluster, and go after it: access, system nodes, add-ons."""

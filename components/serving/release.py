@@ -34,14 +34,21 @@ class Needs(StrEnum):
 
 
 class VersionRange(ReleaseModel):
-    """Versions from ``minimum`` to ``maximum``, both included, compared by major and minor."""
+    """Versions from ``minimum`` to ``maximum``, both included, compared by major and minor.
+
+    A version that is not known (empty) is neither too old nor too new.
+    """
 
     minimum: str
     maximum: str
 
-    def holds(self, version: str) -> bool:
-        """Whether ``version`` lies within; a version that is not known (empty) does."""
-        return not version or _minor(self.minimum) <= _minor(version) <= _minor(self.maximum)
+    def too_old(self, version: str) -> bool:
+        """Whether ``version`` is before the minimum: something would not work."""
+        return bool(version) and _minor(version) < _minor(self.minimum)
+
+    def too_new(self, version: str) -> bool:
+        """Whether ``version`` is after the maximum: nobody has looked."""
+        return bool(version) and _minor(version) > _minor(self.maximum)
 
 
 class Constraints(ReleaseModel):

@@ -9,6 +9,7 @@ import pulumi
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
 from components.clusters.helm import install
+from components.errors import ConfigError, Problem
 from components.naming import SYSTEM_NAMESPACE
 from components.serving.catalogue import load_definition
 from components.serving.gateway import build_gateway
@@ -57,7 +58,23 @@ class ServingStackArgs:
     def of_cluster(
         cls, cluster: ClusterOutputs, *, environment: str, release: Release, registry: Registry = NO_RULES
     ) -> "ServingStackArgs":
-        """Return what ``release`` means for a cluster."""
+        """Return what ``release`` means for a cluster.
+
+        Raises ConfigError when the cluster's Kubernetes is older than the release needs.
+        """
+        versions = release.constraints.kubernetes
+        if versions.too_old(cluster.kubernetes_version):
+            raise ConfigError(
+                [
+                    Problem(
+                        "release-unfit",
+                        f"release {release.name} needs Kubernetes {versions.minimum} or newer, which cluster"
+                        f" {cluster.name} is not to have: {cluster.kubernetes_version}",
+                        path="spec.cluster",
+                        allowed=f"{versions.minimum} to {versions.maximum}",
+                    )
+                ]
+            )
         return cls(
             cluster=cluster.name,
             environment=environment,
@@ -88,6 +105,13 @@ class ServingStack(Component):
     def __init__(self, args: ServingStackArgs, *, cluster: ClusterOutputs) -> None:
         super().__init__(f"{args.cluster}/serving", args.props(), environment=args.environment)
         self._args, self._cluster = args, cluster
+        versions = args.release.constraints.kubernetes
+        if versions.too_new(cluster.kubernetes_version):
+            pulumi.log.warn(
+                f"release {args.release.name} was put together for Kubernetes up to {versions.maximum}; this cluster"
+                f" has {cluster.kubernetes_version}",
+                resource=self,
+            )
         definitions = self._definitions()
         built: dict[str, pulumi.Resource] = {}
         for part in args.parts:

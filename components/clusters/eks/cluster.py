@@ -66,6 +66,7 @@ class EksCluster(Component):
             endpoint=control_plane.endpoint,
             storage_class=facts.STORAGE_CLASS,
             driver_root=facts.DRIVER_ROOT,
+            kubernetes_version=args.cluster.kubernetes_version,
             pools=args.cluster.pools,
             ready=ready,
             nodes=groups,

@@ -46,6 +46,7 @@ class ExistingCluster(Component):
             endpoint=endpoint,
             storage_class=args.storage_class,
             driver_root=_DRIVER_ROOT,
+            kubernetes_version=args.cluster.kubernetes_version,
             pools=args.cluster.pools,
             ready=(),
         )
