@@ -19,6 +19,16 @@ def cluster_key(server: str) -> str:
     return f"cluster/{server}"
 
 
+def identifier_key(identifier: str) -> str:
+    """Name the fact under which the store remembers the server that a cluster identifier last meant."""
+    return f"identifier/{identifier}"
+
+
+def is_simulated_server(server: str) -> bool:
+    """Say whether a simulated cloud gave out a server address; such a host exists only as long as its cluster."""
+    return server.partition("://")[2].startswith("sim-")
+
+
 def owner_of(row: Row) -> dict[str, str]:
     """Describe a row so that what controllers make for it can name it."""
     return {"package": row.package, "type": row.type, "scope": row.scope, "id": row.id, "urn": row.urn}

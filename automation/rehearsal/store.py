@@ -11,7 +11,7 @@ import hmac
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +32,8 @@ create table if not exists resources (
 );
 create unique index if not exists by_id on resources (package, type, scope, id);
 create unique index if not exists by_claim on resources (package, claim) where claim is not null;
-create index if not exists by_scope on resources (package, scope);
+create index if not exists by_type on resources (package, type);
+create index if not exists by_scope on resources (scope);
 """
 _COLUMNS: Final = "package, type, scope, id, claim, name, urn, created, inputs, outputs"
 
@@ -71,7 +72,7 @@ class Store:
             self._key = bytes.fromhex(connection.execute("select value from facts where key = 'key'").fetchone()[0])
 
     @contextmanager
-    def _connect(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Generator[sqlite3.Connection]:
         connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
         try:
             connection.execute("pragma busy_timeout = 60000")
@@ -81,7 +82,7 @@ class Store:
             connection.close()
 
     @contextmanager
-    def transaction(self) -> Iterator["Transaction"]:
+    def transaction(self) -> Generator["Transaction"]:
         """Open a write transaction: what is read in it stays true until it ends; an exception undoes it."""
         with self._connect() as connection:
             connection.execute("begin immediate")
@@ -93,7 +94,7 @@ class Store:
             connection.execute("commit")
 
     @contextmanager
-    def reading(self) -> Iterator["Transaction"]:
+    def reading(self) -> Generator["Transaction"]:
         """Open a consistent view for reading only."""
         with self._connect() as connection:
             connection.execute("begin")
@@ -169,6 +170,12 @@ class Transaction:
         query = f"select {_COLUMNS} from resources where package = ? and claim = ?"  # noqa: S608
         found = self._connection.execute(query, (package, claim)).fetchone()
         return _row(found) if found else None
+
+    def matching(self, package: str, type_: str, path: str, value: str) -> bool:
+        """Say whether a live resource has a value at a path of its outputs; an empty path means its id."""
+        column = "id" if not path else f"json_extract(outputs, '$.{path}')"
+        query = f"select 1 from resources where package = ? and type = ? and {column} = ? limit 1"  # noqa: S608
+        return self._connection.execute(query, (package, type_, value)).fetchone() is not None
 
     def select(self, *, package: str = "", type_: str = "", scope: str = "", owned: bool = False) -> list[Row]:
         """List live resources in order of creation; an empty filter takes all.

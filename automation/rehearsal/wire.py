@@ -49,8 +49,8 @@ def _decode(value: struct_pb2.Value) -> Any:  # noqa: PLR0911 - one return per k
             text = value.string_value
             return UNKNOWN if text == UNKNOWN_TEXT else text
         case "number_value":
-            number = value.number_value
-            return int(number) if number.is_integer() else number
+            number: float = value.number_value
+            return int(number) if number % 1 == 0 else number
         case "bool_value":
             return value.bool_value
         case "struct_value":

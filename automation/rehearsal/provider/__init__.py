@@ -1,1 +1,1 @@
-"""The simulated provider program; it runs as its own process, and imports no SDK and no part of Berth but this package."""
+"""The simulated provider program; it runs as its own process and imports no SDK."""

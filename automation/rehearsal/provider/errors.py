@@ -14,9 +14,17 @@ class Refused(Exception):
 class NotReady(Exception):
     """The resource was created or changed, but did not become ready; the engine keeps it with these reasons."""
 
-    def __init__(self, summary: str, *, id_: str, outputs: dict[str, Any], reasons: Sequence[str]) -> None:
+    def __init__(
+        self,
+        summary: str,
+        *,
+        id_: str,
+        outputs: dict[str, Any],
+        reasons: Sequence[str],
+        inputs: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(summary)
         self.id = id_
         self.outputs = outputs
         self.reasons = tuple(reasons)
-        self.inputs: dict[str, Any] | None = None
+        self.inputs = inputs

@@ -2,16 +2,16 @@
 
 The file (YAML or JSON, named by ``BERTH_SIMULATION_SCENARIO``) is read again whenever it changes, so a test can turn a
 fault on and off between two runs. Rules that count (``nth``, ``times``) count in the cloud's own database, across all
-provider processes and runs; a changed file starts counting anew. ``automation.rehearsal.scenario`` writes such files
-and documents every field.
+provider processes and runs; a changed file starts counting anew. ``automation.rehearsal.scenario`` is the model of
+such files and documents every field; this loader only refuses what it does not know.
 """
 
 import hashlib
 import json
 import os
-import time
+import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,16 @@ from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Store
 
 VARIABLE: Final = "BERTH_SIMULATION_SCENARIO"
+CALLS: Final = ("configure", "check", "create", "read", "update", "delete")
 INIT_FAILURES: Final = ("created-but-failed", "image-pull")
+FAILURES: Final = ("quota", "capacity", "timeout", "throttled", "unreachable", "permission", *INIT_FAILURES)
+FIELDS: Final = frozenset(
+    {
+        "package", "type", "name", "urn", "cluster", "image", "call", "nth", "times", "preview",
+        "fail", "when", "message", "reasons", "delay",
+    }
+)  # fmt: skip
+_USUAL_CALLS: Final = ("create", "update")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +45,17 @@ class Call:
     images: tuple[str, ...] = ()
     region: str = ""
     preview: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def logical(self) -> str:
-        """The logical name: the last part of the URN."""
-        return self.urn.rpartition("::")[2]
+        """The logical name: what follows the type in the URN."""
+        return self.urn.partition("::")[2].partition("::")[2].partition("::")[2]
+
+    @property
+    def name(self) -> str:
+        """The name to use in a message."""
+        return self.names[0] if self.names else self.logical
 
 
 class Faults:
@@ -52,7 +67,8 @@ class Faults:
         self._seen: tuple[int, int] | None = None
         self._digest = ""
         self._rules: list[Mapping[str, Any]] = []
-        self._templates: Mapping[str, str] = {}
+        self._lock = threading.Lock()
+        self._cancelled = threading.Event()
 
     @classmethod
     def from_environment(cls, store: Store) -> "Faults":
@@ -60,19 +76,29 @@ class Faults:
         named = os.environ.get(VARIABLE, "")
         return cls(store, Path(named) if named else None)
 
-    def strike(self, call: Call, *, texts: Mapping[str, str]) -> None:
-        """Wait and fail as the scenario says. ``texts`` are the package's own words for each kind of failure."""
-        for rule in self._matching(call, skip=INIT_FAILURES):
-            if rule.get("delay"):
-                time.sleep(float(rule["delay"]))
+    def cancel(self) -> None:
+        """End all waiting: the engine wants to stop."""
+        self._cancelled.set()
+
+    def before(self, call: Call) -> None:
+        """Wait and fail as the scenario says, before anything happened. ``call.words`` are the cloud's own texts."""
+        self._strike(call, when="before")
+
+    def after(self, call: Call) -> None:
+        """Wait and fail as the scenario says, after the cloud did it and before the engine hears of it."""
+        self._strike(call, when="after")
+
+    def _strike(self, call: Call, *, when: str) -> None:
+        for rule in self._matching(call, when=when, skip=INIT_FAILURES):
+            if self._wait(rule) and when == "before":
+                raise Refused(f"{call.call} {call.type} ({call.name}): the operation was cancelled")
             if kind := rule.get("fail"):
-                raise Refused(rule.get("message") or _fill(texts.get(kind, "{kind}: {type} {name}"), call, kind))
+                raise Refused(str(rule.get("message") or _fill(call, kind)))
 
     def unready(self, call: Call, *, counted: bool = True) -> tuple[str, ...]:
         """Say why a resource that exists does not become ready; nothing when it does."""
-        for rule in self._matching(call, only=INIT_FAILURES, counted=counted):
-            if rule.get("delay"):
-                time.sleep(float(rule["delay"]))
+        for rule in self._matching(call, when="", only=INIT_FAILURES, counted=counted):
+            self._wait(rule)
             return tuple(rule.get("reasons") or _unready_reasons(rule, call))
         return ()
 
@@ -83,15 +109,19 @@ class Faults:
                 return str(rule.get("message") or "dial tcp: i/o timeout")
         return ""
 
+    def _wait(self, rule: Mapping[str, Any]) -> bool:
+        """Wait as long as the rule says; true when the engine cancelled meanwhile."""
+        return bool(rule.get("delay")) and self._cancelled.wait(float(rule["delay"]))
+
     def _matching(
-        self, call: Call, *, only: Iterable[str] = (), skip: Iterable[str] = (), counted: bool = True
+        self, call: Call, *, when: str, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), counted: bool = True
     ) -> Iterator[Mapping[str, Any]]:
         for index, rule in enumerate(self._current()):
             kind = rule.get("fail", "")
             if (only and kind not in only) or kind in skip or not _matches(rule, call):
                 continue
-            if _cuts_off(rule):
-                continue  # the cluster as a whole: the caller asks ``unreachable`` first
+            if _cuts_off(rule) or (when and rule.get("when", "before") != when):
+                continue  # a cluster as a whole is asked for by ``unreachable``
             if not counted or self._due(index, rule):
                 yield rule
 
@@ -109,24 +139,22 @@ class Faults:
     def _current(self) -> list[Mapping[str, Any]]:
         if self._path is None:
             return []
-        try:
-            status = self._path.stat()
-        except FileNotFoundError:
-            self._seen, self._rules = None, []
-            return []
-        if (status.st_mtime_ns, status.st_size) != self._seen:
-            text = self._path.read_text(encoding="utf-8")
-            self._rules = _parse(text, self._path)
-            self._digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-            self._seen = (status.st_mtime_ns, status.st_size)
-        return self._rules
+        with self._lock:
+            try:
+                status = self._path.stat()
+            except FileNotFoundError:
+                self._seen, self._rules = None, []
+                return []
+            if (status.st_mtime_ns, status.st_size) != self._seen:
+                text = self._path.read_text(encoding="utf-8")
+                self._rules = parse(text, source=str(self._path))
+                self._digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+                self._seen = (status.st_mtime_ns, status.st_size)
+            return self._rules
 
 
-def _cuts_off(rule: Mapping[str, Any]) -> bool:
-    return rule.get("fail") == "unreachable" and bool(rule.get("cluster")) and not rule.get("call")
-
-
-def _parse(text: str, path: Path) -> list[Mapping[str, Any]]:
+def parse(text: str, *, source: str) -> list[Mapping[str, Any]]:
+    """Read a scenario's rules; what is not understood is refused, because a rule that never matches hides a test."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -135,18 +163,39 @@ def _parse(text: str, path: Path) -> list[Mapping[str, Any]]:
         try:
             document = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise Refused(f"the scenario {path} is neither JSON nor YAML: {error}") from error
+            raise Refused(f"the scenario {source} is neither JSON nor YAML: {error}") from error
     rules = document.get("rules") if isinstance(document, dict) else document
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
-        raise Refused(f"the scenario {path} holds no list of rules")
+        raise Refused(f"the scenario {source} holds no list of rules")
+    for number, rule in enumerate(rules, 1):
+        if problem := _problem(rule):
+            raise Refused(f"the scenario {source}, rule {number}: {problem}")
     return rules
 
 
+def _problem(rule: Mapping[str, Any]) -> str:
+    if unknown := sorted(set(rule) - FIELDS):
+        return f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}"
+    if rule.get("fail") and rule["fail"] not in FAILURES:
+        return f"unknown failure {rule['fail']!r}; known are {', '.join(FAILURES)}"
+    if any(call not in CALLS for call in _calls(rule)):
+        return f"unknown call in {rule.get('call')!r}; known are {', '.join(CALLS)}"
+    if rule.get("when", "before") not in {"before", "after"}:
+        return f"when is 'before' or 'after', not {rule['when']!r}"
+    return "" if rule.get("fail") or rule.get("delay") else "neither fail nor delay: the rule does nothing"
+
+
+def _cuts_off(rule: Mapping[str, Any]) -> bool:
+    return rule.get("fail") == "unreachable" and bool(rule.get("cluster")) and not rule.get("call")
+
+
+def _calls(rule: Mapping[str, Any]) -> Iterable[str]:
+    calls = rule.get("call") or _USUAL_CALLS
+    return [calls] if isinstance(calls, str) else list(calls)
+
+
 def _matches(rule: Mapping[str, Any], call: Call) -> bool:
-    if call.preview and not rule.get("preview"):
-        return False
-    calls = rule.get("call") or ("create", "update")
-    if call.call not in ([calls] if isinstance(calls, str) else calls):
+    if (call.preview and not rule.get("preview")) or call.call not in _calls(rule):
         return False
     tests = (
         ("package", (call.package,)),
@@ -163,9 +212,9 @@ def _glob(pattern: str, values: Iterable[str]) -> bool:
     return any(fnmatchcase(value, pattern) for value in values)
 
 
-def _fill(text: str, call: Call, kind: str) -> str:
-    name = call.names[0] if call.names else call.logical
-    return text.format(kind=kind, type=call.type, name=name, call=call.call, region=call.region or "us-east-1")
+def _fill(call: Call, kind: str) -> str:
+    text = call.words.get(kind) or "{call} {type} ({name}): {kind}"
+    return text.format(kind=kind, type=call.type, name=call.name, call=call.call, region=call.region or "everywhere")
 
 
 def _unready_reasons(rule: Mapping[str, Any], call: Call) -> Iterator[str]:
@@ -174,4 +223,4 @@ def _unready_reasons(rule: Mapping[str, Any], call: Call) -> Iterator[str]:
             if fnmatchcase(image, rule.get("image", "*")):
                 yield f'containers with unready status: [ImagePullBackOff] Back-off pulling image "{image}"'
     else:
-        yield f"{call.type.rpartition(':')[2]} {call.names[0] if call.names else call.logical} did not become ready"
+        yield f"{call.type.rpartition(':')[2]} {call.name} did not become ready"

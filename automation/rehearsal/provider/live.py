@@ -6,12 +6,13 @@ Helm releases are here too: they are objects with another id, another uniqueness
 import base64
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from automation.rehearsal.aftermath import NAMESPACE, OWNER, owner_of
+from automation.rehearsal.provider import pods
 from automation.rehearsal.provider.base import SIMULATED, Target
 from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.provider.kinds import HELM_RELEASE, Kind
@@ -32,7 +33,7 @@ class LiveObject:
     server: str
     cluster: Mapping[str, Any]
     namespace: str
-    facts: Mapping[str, Any]
+    charts: Mapping[str, Any]
     _seed: str = field(default="", init=False)
     _generated: str = field(default="", init=False)
 
@@ -74,6 +75,35 @@ class LiveObject:
             f'{plural} "{self.name}" already exists'
         )
 
+    def invalid(self, problem: str) -> str:
+        """Say what is wrong with the object, as the API server begins such sentences."""
+        return f'{self.kind.kind}.{self.kind.group or "core"} "{self.name}" is invalid: {problem}'
+
+    def validate(self) -> None:
+        """Refuse what the API server's validation refuses."""
+        found = list(pods.problems(self.kind.key, self.inputs, self.kind.facts.get("pods", [])))
+        if found:
+            text = self.invalid("; ".join(found))
+            raise Refused(f'resource "{self.target.urn}" was refused by the Kubernetes API server: {text}')
+
+    def missing(self, transaction: Transaction) -> Iterator[str]:
+        """Yield what the object waits for: things its pods use, or the storage class of a claim.
+
+        Only on clusters made in the simulation, and only kinds that no chart makes.
+        """
+        if not self.cluster:
+            return
+        for kind, name, words in pods.references(self.inputs, self.kind.facts.get("pods", [])):
+            if not transaction.claimed("kubernetes", f"{self.server}|{kind}|{self.own_namespace}/{name}"):
+                yield words
+        wanted = lookup(self.inputs, "spec.storageClassName") if self.kind.key == "/PersistentVolumeClaim" else None
+        if wanted and not self._storage_class(transaction):
+            yield f"storageclass.storage.k8s.io {wanted!r} not found"
+
+    def _storage_class(self, transaction: Transaction) -> Row | None:
+        name = lookup(self.inputs, "spec.storageClassName")
+        return transaction.claimed("kubernetes", f"{self.server}|storage.k8s.io/StorageClass|{name}")
+
     def born(self, ordinal: int) -> None:
         """Give the object its own randomness; the same URN created again gets another uid."""
         self._seed = hashlib.sha256(f"{self.server}|{self.target.urn}|{ordinal}".encode()).hexdigest()
@@ -102,9 +132,17 @@ class LiveObject:
         uid = SIMULATED + hashlib.sha256(f"{self.server}|{space}".encode()).hexdigest()[:32]
         outputs = {"metadata": {"name": space, "uid": uid}, "status": {"phase": "Active"}}
         return Row(
-            package="kubernetes", type=NAMESPACE, scope=self.server, id=space, claim=f"{self.server}|/Namespace|{space}",
-            name=space, urn="", created="", inputs={"madeBy": self.target.urn}, outputs=outputs,
-        )  # fmt: skip
+            package="kubernetes",
+            type=NAMESPACE,
+            scope=self.server,
+            id=space,
+            claim=f"{self.server}|/Namespace|{space}",
+            name=space,
+            urn="",
+            created="",
+            inputs={"madeBy": self.target.urn},
+            outputs=outputs,
+        )
 
     def guarded(self, bag: dict[str, Any]) -> dict[str, Any]:
         """Mark as secret what always is: the contents of Kubernetes Secrets."""
@@ -176,18 +214,48 @@ class LiveObject:
         return {"hostname": f"{SIMULATED}{digest[:32]}{balancer['host_suffix']}", "addresstype": "Hostname"}
 
     def make_companions(self, transaction: Transaction, row: Row) -> None:
-        """Make the cloud resources that controllers make for this object: a load balancer."""
-        balancer = self.cluster.get("load_balancer")
-        wanted = self.kind.facts.get("load_balancer")
-        if not balancer or not wanted or not all(lookup(self.inputs, path) == value for path, value in wanted.items()):
-            return
-        uid = str(lookup(row.outputs, "metadata.uid") or row.id)
-        digest = hashlib.sha256(uid.encode()).hexdigest()
-        companion = Row(
-            package=balancer["package"], type=balancer["type"], scope=balancer["scope"], id=f"{SIMULATED}{digest[:32]}",
-            claim=None, name=f"k8s-{self.own_namespace[:8]}-{self.name[:8]}-{digest[:10]}", urn="", created="",
-            inputs={OWNER: owner_of(row)},
-            outputs={**balancer["outputs"], "dnsName": self._address(uid).get("hostname")},
+        """Make, and take away, the cloud resources that controllers keep for this object."""
+        wanted = {made.id: made for made in (self._balancer(row), self._volume(transaction, row)) if made}
+        for made in transaction.select(owned=True):
+            if made.inputs.get(OWNER) == owner_of(row) and wanted.pop(made.id, None) is None:
+                transaction.delete(made)
+        for made in wanted.values():
+            transaction.insert(made)
+
+    def _balancer(self, row: Row) -> Row | None:
+        """Describe the load balancer of a Service, a Gateway or a chart that brings one."""
+        facts = self.cluster.get("load_balancer")
+        condition = self.kind.facts.get("load_balancer")
+        if self.is_release:
+            chart = str(self.inputs.get("chart") or "").rstrip("/").rpartition("/")[2]
+            condition = {} if (self.charts.get(chart) or {}).get("load_balancer") else None
+        if (
+            not facts
+            or condition is None
+            or any(lookup(self.inputs, path) != value for path, value in condition.items())
+        ):
+            return None
+        outputs = {**facts["outputs"], "dnsName": self._address(_uid(row)).get("hostname")}
+        return self._companion(row, facts, f"k8s-{self.own_namespace[:8]}-{self.name[:8]}", outputs)
+
+    def _volume(self, transaction: Transaction, row: Row) -> Row | None:
+        """Describe the disk behind a claim, where the class's driver makes one."""
+        stored = self._storage_class(transaction) if self.kind.key == "/PersistentVolumeClaim" else None
+        facts = (self.cluster.get("volumes") or {}).get(stored.outputs.get("provisioner")) if stored else None
+        if not facts or not stored:
+            return None
+        outputs = {"fileSystemId": lookup(stored.outputs, "parameters.fileSystemId"),
+                   "size": lookup(self.inputs, "spec.resources.requests.storage")}  # fmt: skip
+        return self._companion(row, facts, f"pvc-{self.own_namespace[:8]}-{self.name[:16]}", outputs)
+
+    def _companion(self, row: Row, facts: Mapping[str, Any], name: str, outputs: dict[str, Any]) -> Row:
+        digest = hashlib.sha256(f"{facts['type']}|{_uid(row)}".encode()).hexdigest()
+        return Row(
+            package=facts["package"], type=facts["type"], scope=facts["scope"], id=f"{SIMULATED}{digest[:32]}",
+            claim=None, name=f"{name}-{digest[:10]}", urn="", created="", inputs={OWNER: owner_of(row)},
+            outputs={key: value for key, value in outputs.items() if value is not None},
         )  # fmt: skip
-        if transaction.find(companion.package, companion.type, companion.scope, companion.id) is None:
-            transaction.insert(companion)
+
+
+def _uid(row: Row) -> str:
+    return str(lookup(row.outputs, "metadata.uid") or f"{row.scope}|{row.id}")

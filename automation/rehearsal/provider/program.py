@@ -26,6 +26,7 @@ from automation.rehearsal.provider.table import DATA, load_table
 from automation.rehearsal.store import Store
 
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # the engine's own limit
+_PARENT_POLL: Final = 0.5  # seconds
 _WORKERS: Final = 64  # a delay in a scenario must not starve other calls
 
 
@@ -51,6 +52,9 @@ def serve(path: Path) -> None:
         signal.signal(number, lambda *_: done.set())
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    done.wait()
+    parent = os.getppid()
+    while not done.wait(_PARENT_POLL):
+        if os.getppid() != parent:
+            break  # the engine was killed: nobody will ever ask again
     server.stop(grace=None)
     os._exit(0)  # worker threads may be in a scenario's delay; nothing is left to write

@@ -50,6 +50,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def __init__(self, world: World, *, version: str) -> None:
         self._cloud = _STYLES[world.table.style](world)
+        self._faults = world.faults
         self._version = f"{version}+simulated"
 
     def Handshake(self, request: Any, context: grpc.ServicerContext) -> Any:
@@ -134,15 +135,23 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     @_answering
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Answer a function."""
-        return provider_pb2.InvokeResponse(**{"return": encode(self._cloud.invoke(request.tok, decode(request.args)))})
+        response = provider_pb2.InvokeResponse()
+        getattr(response, "return").CopyFrom(encode(self._cloud.invoke(request.tok, decode(request.args))))
+        return response
 
     @_answering
     def Call(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Refuse methods of resources: no simulated type has one."""
         raise Refused(f"{request.tok} is not simulated")
 
+    @_answering
+    def Construct(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Refuse components of a provider: they render charts and manifests, which needs the real one."""
+        raise Refused(f"{request.type} is a component of the real provider and is not simulated")
+
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> Any:
-        """Acknowledge; calls under way end by themselves or with the process."""
+        """End all waiting that a scenario ordered; calls under way then end by themselves."""
+        self._faults.cancel()
         return empty_pb2.Empty()
 
 

@@ -1,11 +1,11 @@
 """The small language of the cloud tables: text with placeholders, so that a new cloud is data.
 
-``"{in.vpcId}"`` alone gives the value itself, inside other text its text form. A dotted path follows objects, lists.
+``"{in.vpcId}"`` alone gives the value, inside other text its text form. A dotted path follows objects and lists.
 ``{hex:17}`` and ``{digits:12}`` give stable pseudo-random text per resource; a second argument (``{hex:8:key}``) makes
 another one. ``{address:203.0.113}`` completes an IPv4 address. ``{"$first": [...]}`` takes the first that is not null,
-``{"$find": {"type", "property", "equals", "take"}}`` reads a value of another live resource, ``{"$next": "path"}`` counts
-one up from the old outputs, ``{"$each": "{in.list}", "as": {...}}`` maps a list (the item is ``{item}``). Null members
-vanish.
+``{"$find": {"type", "property", "equals", "take"}}`` reads a value of another live resource, ``{"$next": "path"}``
+counts one up from the old outputs, ``{"$each": "{in.list}", "as": {...}}`` maps a list (the item is ``{item}``). Null
+members vanish.
 """
 
 import hashlib
