@@ -84,7 +84,7 @@ def serving() -> Generator[Releases]:
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             return start if start < size else None
 
-        def log_message(self, *arguments: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
             """Keep the test output clean."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -137,5 +137,7 @@ def _story(error: BaseException) -> str:
     first = error.__traceback__
     while first is not None and first.tb_frame.f_code.co_filename.startswith(_FRAMES_ABOVE):
         first = first.tb_next
-    shown = first or error.__traceback__
-    return "".join(traceback.format_exception(type(error), error, shown)).rstrip()
+    if first is None and isinstance(error, SyntaxError):
+        # The program was not even compiled: the error itself says where it is wrong.
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    return "".join(traceback.format_exception(type(error), error, first or error.__traceback__)).rstrip()
