@@ -8,7 +8,7 @@ work.
 
 import asyncio
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
 
@@ -78,8 +78,9 @@ class _Host(LanguageServer):
 class _Events(events_pb2_grpc.EventsServicer):
     """Receives the engine's events. What cannot be read is skipped: the run goes on whatever an event says."""
 
-    def __init__(self, take: Listener) -> None:
+    def __init__(self, take: Listener, tap: Callable[[str], None] | None) -> None:
         self._take = take
+        self._tap = tap
 
     def StreamEvents(  # noqa: N802 (the protocol's name)
         self, request_iterator: Iterator[events_pb2.EventRequest], context: grpc.ServicerContext
@@ -87,6 +88,8 @@ class _Events(events_pb2_grpc.EventsServicer):
         """Take events until the engine closes the stream."""
         del context
         for request in request_iterator:
+            if self._tap:
+                self._tap(request.event)
             event = _read(request.event)
             if event:
                 self._take(event)
@@ -103,11 +106,14 @@ def _read(text: str) -> Event | None:
 
 
 @contextmanager
-def serving(inline: InlineProgram, take: Listener) -> Generator[str]:
-    """Serve the program and take the events on one loopback port while the block runs; yield its address."""
+def serving(inline: InlineProgram, take: Listener, *, tap: Callable[[str], None] | None = None) -> Generator[str]:
+    """Serve the program and take the events on one loopback port while the block runs; yield its address.
+
+    ``tap`` gets the text of every event before it is read.
+    """
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=_CHANNEL)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(_Host(inline), server)
-    events_pb2_grpc.add_EventsServicer_to_server(_Events(take), server)
+    events_pb2_grpc.add_EventsServicer_to_server(_Events(take, tap), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:

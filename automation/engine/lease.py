@@ -37,6 +37,11 @@ class Lease:
             since=_moment(str(raw.get("timestamp") or "")),
         )
 
+    def to_json(self) -> dict[str, object]:
+        """Return it as :meth:`from_json` reads it."""
+        since = self.since.isoformat() if self.since else ""
+        return {"username": self.user, "hostname": self.host, "pid": self.pid, "timestamp": since}
+
     def __str__(self) -> str:
         """Return who holds it since when, in words."""
         since = f" since {self.since.isoformat(timespec='seconds')}" if self.since else ""

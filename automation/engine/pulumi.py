@@ -9,7 +9,7 @@ when it ends without a result.
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,8 @@ class PulumiRunner:
 
     ``project`` is the folder with ``Pulumi.yaml`` and the stacks' configuration files. ``environment`` is everything
     the engine and its plugins see (backend, passphrase, credentials, plugin home); it decides whether a run is
-    simulated. ``timeout`` is in seconds per operation, None for no limit. ``release`` is the command shown to free a
-    lease, with ``{stack}`` for the stack's name.
+    simulated. ``timeout`` is in seconds per operation, None for no limit. ``tap`` gets the text of every event.
+    ``release`` is the command shown to free a lease, with ``{stack}`` for the stack's name.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class PulumiRunner:
         interruption: Interruption | None = None,
         timeout: float | None = None,
         parallel: int | None = None,
+        tap: Callable[[str], None] | None = None,
         release: str = 'eval "$(berth env)" && pulumi cancel --yes --stack {stack}',
     ) -> None:
         self._cli = cli
@@ -70,6 +71,7 @@ class PulumiRunner:
         self.interruption = interruption or Interruption()
         self._timeout = timeout
         self._parallel = parallel
+        self._tap = tap
         self._release = release
 
     # Stacks, configuration and state
@@ -245,7 +247,7 @@ class PulumiRunner:
                 listener(event)
 
         began = time.monotonic()
-        with serving(inline, take) as address:
+        with serving(inline, take, tap=self._tap) as address:
             wiring = [f"--client={address}", "--exec-kind", "auto.inline", "--event-log", f"tcp://{address}"]
             shown = ["--suppress-outputs", "--suppress-progress", "--color", "never"]
             parallel = ["--parallel", str(self._parallel)] if self._parallel else []

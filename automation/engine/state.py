@@ -1,0 +1,293 @@
+"""What exists, read from exported states: the only judge of it.
+
+A replica exists if its component is in the state; its identity, shape and placement are in the component's inputs,
+which the engine keeps even when the update failed. It is ready if nothing under it is pending or failed to initialise,
+every workload of its shape is there, and its component came to register its outputs with nothing unknown in them: an
+output that is not known after an update means that something it rests on was never made. The state of a stack is only
+read here, never changed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from automation.engine.checkpoint import Checkpoint, Resource
+from automation.engine.failures import failure_under
+from automation.engine.family import (
+    CACHE_TYPE,
+    COMPONENT_PREFIX,
+    ENDPOINT_TYPE,
+    KUBERNETES_PROVIDER,
+    NAMESPACE_TYPE,
+    POOL_TYPE,
+    REPLICA_TYPE,
+    SERVICE_TYPE,
+    SERVING_TYPE,
+    is_cluster,
+)
+from automation.scheduling.existing import (
+    Existing,
+    ExistingCache,
+    ExistingCluster,
+    ExistingEndpoint,
+    ExistingNamespace,
+    ExistingReplica,
+    ExistingService,
+    NamespacedName,
+)
+from components.errors import DriverError, LockError, MixedState
+from components.lock import CacheEntry, CacheShape, ExternalEndpoint, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
+from components.naming import CacheId, ReplicaId
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What the engine stores for an output that never became known."""
+SIMULATED_ID = "sim-"
+"""How every id of a simulated cloud begins."""
+
+
+def read_existing(checkpoints: Iterable[Checkpoint]) -> Existing:
+    """Return everything of one environment that exists, from the states of all its stacks.
+
+    Raises DriverError when a component's description cannot be read (it was written by another version), and
+    MixedState when some stacks are simulated and others are not.
+    """
+    found = _Found()
+    for checkpoint in checkpoints:
+        reader = _Reader(checkpoint)
+        for resource in checkpoint:
+            if resource.type.startswith(COMPONENT_PREFIX):
+                try:
+                    reader.read(resource, found)
+                except (KeyError, TypeError, ValueError, LockError) as error:
+                    raise DriverError(
+                        f"the state of stack {checkpoint.stack} describes {resource.name} in a way that this Berth"
+                        f" cannot read: {error}",
+                        consequence="Nothing was changed.",
+                        help="use the version of Berth that wrote it",
+                    ) from error
+        found.pending += [operation.resource.urn for operation in checkpoint.pending]
+        found.kinds.add(is_simulated(checkpoint))
+    return found.existing()
+
+
+def is_simulated(checkpoint: Checkpoint) -> bool | None:
+    """Return whether a state is of a simulated cloud; None when it holds nothing that could tell.
+
+    Raises MixedState when it holds both.
+    """
+    said = checkpoint.outputs.get("simulated")
+    ids = [resource.id for resource in checkpoint if resource.custom and resource.id and _is_cloud(resource)]
+    marked = [identifier.startswith(SIMULATED_ID) for identifier in ids]
+    if isinstance(said, bool) and not ids:
+        return said
+    # A real cloud may hold a name that begins like a simulated id; only a whole state of them is one.
+    mixed = not all(marked) if said is True else all(marked) if said is False else any(marked) and not all(marked)
+    if ids and mixed:
+        raise MixedState(
+            f"the state of stack {checkpoint.stack} holds simulated and real resources",
+            consequence="Nothing was changed.",
+            help=f"pulumi stack export --stack {checkpoint.stack}",
+        )
+    return all(marked) if ids else None
+
+
+def _is_cloud(resource: Resource) -> bool:
+    """Objects on clusters have the ids that they have everywhere (``namespace/name``); providers have their own."""
+    return not resource.is_provider and resource.type.partition(":")[0] not in {"kubernetes", "pulumi"}
+
+
+def kubernetes_providers(checkpoint: Checkpoint) -> Mapping[str, tuple[str, ...]]:
+    """Return the URNs of the providers that put objects on a cluster, by the cluster's name."""
+    providers: dict[str, tuple[str, ...]] = {}
+    for resource in checkpoint:
+        if is_cluster(resource.type):
+            below = (part.urn for part in checkpoint.subtree(resource.urn) if part.type == KUBERNETES_PROVIDER)
+            providers[str(resource.inputs.get("cluster") or resource.name)] = tuple(below)
+    return providers
+
+
+@dataclass(slots=True)
+class _Found:
+    clusters: dict[str, ExistingCluster] = field(default_factory=dict)
+    replicas: dict[ReplicaId, ExistingReplica] = field(default_factory=dict)
+    caches: dict[CacheId, ExistingCache] = field(default_factory=dict)
+    services: dict[NamespacedName, ExistingService] = field(default_factory=dict)
+    endpoints: dict[NamespacedName, ExistingEndpoint] = field(default_factory=dict)
+    namespaces: dict[NamespacedName, ExistingNamespace] = field(default_factory=dict)
+    pending: list[str] = field(default_factory=list)
+    kinds: set[bool | None] = field(default_factory=set)
+
+    def existing(self) -> Existing:
+        kinds = self.kinds - {None}
+        if len(kinds) > 1:
+            raise MixedState(
+                "some stacks of the environment are simulated and others are not", consequence="Nothing was changed."
+            )
+        return Existing(
+            clusters=_sorted(self.clusters),
+            replicas=_sorted(self.replicas),
+            caches=_sorted(self.caches),
+            services=_sorted(self.services),
+            endpoints=_sorted(self.endpoints),
+            namespaces=_sorted(self.namespaces),
+            pending=tuple(sorted(self.pending)),
+            simulated=next(iter(kinds), None),
+        )
+
+
+def _sorted(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    return {key: values[key] for key in sorted(values)}
+
+
+class _Reader:
+    """Reads the components of one state."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._doubtful = _above(checkpoint)
+
+    def read(self, component: Resource, found: _Found) -> None:
+        """Add what ``component`` describes."""
+        inputs = component.inputs
+        if is_cluster(component.type):
+            found.clusters[component.name] = self._cluster(component)
+        elif component.type == REPLICA_TYPE:
+            replica = self._replica(component)
+            found.replicas[replica.id] = replica
+        elif component.type == CACHE_TYPE:
+            cache = self._cache(component)
+            found.caches[cache.id] = cache
+        elif component.type == NAMESPACE_TYPE:
+            key = (str(inputs["namespace"]), str(inputs["cluster"]))
+            found.namespaces[key] = ExistingNamespace(*key, created=bool(inputs.get("created")))
+        elif component.type == ENDPOINT_TYPE:
+            endpoint = _endpoint(inputs)
+            found.endpoints[endpoint.namespace, endpoint.name] = endpoint
+        elif component.type == SERVICE_TYPE:
+            service = _service(inputs)
+            found.services[service.namespace, service.entry.name] = service
+
+    def _cluster(self, component: Resource) -> ExistingCluster:
+        name = component.name
+        serving = next((r for r in self._checkpoint.of_type(SERVING_TYPE) if r.inputs.get("cluster") == name), None)
+        parts = [component] if serving is None else [component, serving]
+        pools = [r for r in self._checkpoint.of_type(POOL_TYPE) if r.inputs.get("cluster") == name]
+        order = {pool: index for index, pool in enumerate(component.inputs.get("pools") or ())}
+        names = sorted(
+            (str(pool.inputs["pool"]) for pool in pools), key=lambda pool: (order.get(pool, len(order)), pool)
+        )
+        failure = "; ".join(text for part in parts if (text := failure_under(self._checkpoint, part.urn)))
+        return ExistingCluster(
+            name=name,
+            source=str(component.inputs.get("source") or ""),
+            release=str((serving or component).inputs.get("release") or ""),
+            gateway_address=_known(serving.outputs.get("gatewayAddress")) if serving else None,
+            storage_class=_known(component.outputs.get("storageClass")),
+            endpoint=_known(component.outputs.get("endpoint")),
+            ready=serving is not None and not failure and all(self._whole(part) for part in parts),
+            failure=failure,
+            pools=tuple(names),
+        )
+
+    def _replica(self, component: Resource) -> ExistingReplica:
+        inputs = component.inputs
+        shape = ReplicaShape.from_json(inputs["shape"])
+        entry = ReplicaEntry.from_json(
+            {
+                "deployment": inputs["deployment"],
+                "cluster": inputs["cluster"],
+                "index": int(inputs["index"]),
+                "name": inputs["name"],
+                "phase": inputs.get("phase") or Phase.SERVING.value,
+                "shape": inputs["shapeDigest"],
+                "labels": dict(inputs.get("labels") or {}),
+                "placement": list(inputs.get("placement") or ()),
+                **{key: inputs[key] for key in _OPTIONAL_ENTRY if inputs.get(key)},
+            }
+        )
+        workloads = [
+            r for r in self._checkpoint.subtree(component.urn) if r.name.startswith(f"{component.name}-workload-")
+        ]
+        complete = len(workloads) >= len(shape.engines)
+        failure = failure_under(self._checkpoint, component.urn)
+        return ExistingReplica(
+            id=entry.id_in(str(inputs["namespace"])),
+            entry=entry,
+            shape=shape,
+            ready=not failure and complete and self._whole(component),
+            failure=failure,
+        )
+
+    def _cache(self, component: Resource) -> ExistingCache:
+        inputs = component.inputs
+        entry = CacheEntry.from_json(
+            {
+                "cache": inputs["cache"],
+                "cluster": inputs["cluster"],
+                "index": int(inputs.get("index") or 0),
+                "shape": inputs["shapeDigest"],
+            }
+        )
+        failure = failure_under(self._checkpoint, component.urn)
+        return ExistingCache(
+            id=entry.id_in(str(inputs["namespace"])),
+            entry=entry,
+            shape=CacheShape.from_json(inputs["shape"]),
+            ready=not failure and self._whole(component),
+            failure=failure,
+        )
+
+    def _whole(self, component: Resource) -> bool:
+        """Return whether everything under ``component`` was made: nothing pending, nothing unknown, outputs there."""
+        if component.urn in self._doubtful or not component.outputs:
+            return False
+        return not any(_has_unknown(value) for value in component.outputs.values())
+
+
+_OPTIONAL_ENTRY = tuple(
+    field.alias or name for name, field in ReplicaEntry.model_fields.items() if not field.is_required()
+)
+"""Fields of an entry beside those every replica has; present in the description only when they say something."""
+
+
+def _above(checkpoint: Checkpoint) -> frozenset[str]:
+    """Return every URN that has a pending operation at or under it, or half of a replacement under it."""
+    doubtful: set[str] = set()
+    starts = [(operation.resource.urn, operation.resource.parent) for operation in checkpoint.pending]
+    starts += [(r.urn, r.parent) for r in checkpoint.resources if r.pending_replacement]
+    for urn, parent in starts:
+        doubtful.update((urn, parent))
+        doubtful.update(above.urn for above in checkpoint.ancestors(parent))
+    return frozenset(doubtful)
+
+
+def _endpoint(inputs: Mapping[str, Any]) -> ExistingEndpoint:
+    replica, url = inputs.get("replica"), inputs.get("url")
+    name = str(inputs["endpoint"])
+    external = None
+    if not replica and url:
+        external = ExternalEndpoint(name=name, url=str(url), rewrite_path=inputs.get("rewritePath"))
+    return ExistingEndpoint(
+        namespace=str(inputs["namespace"]),
+        name=name,
+        replica=ReplicaId.parse(str(replica)) if replica else None,
+        external=external,
+    )
+
+
+def _service(inputs: Mapping[str, Any]) -> ExistingService:
+    backends = [{"endpoint": b["endpoint"], "weight": int(b["weight"])} for b in inputs.get("backends") or ()]
+    entry = ServiceEntry.from_json({"name": inputs["service"], "backends": backends})
+    return ExistingService(str(inputs["namespace"]), entry)
+
+
+def _known(value: Any) -> str | None:
+    return value if isinstance(value, str) and value not in {"", UNKNOWN} else None
+
+
+def _has_unknown(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_unknown(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_has_unknown(item) for item in value)
+    return bool(value == UNKNOWN)
