@@ -9,6 +9,7 @@ The names here are what component tests use; the wire format stays inside this m
 """
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,14 @@ _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 _RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_FEATURES = (
+    resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_DELETED_WITH,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_REPLACE_WITH,
+)
 _UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 
@@ -207,7 +216,10 @@ def run_program(
         configSecretKeys=list(secret_config),
     )
     try:
-        response = LanguageServer(program).Run(request, None)
+        with warnings.catch_warnings():
+            # SDK modules announce deprecated classes when they are loaded; using one is logged, and tests see that.
+            warnings.filterwarnings("ignore", r"\S+ has been deprecated in favor of", DeprecationWarning)
+            response = LanguageServer(program).Run(request, None)
     finally:
         server.stop(grace=5).wait()  # nothing is in flight, so it ends at once; without grace gRPC logs a broken call
     recorded = recorder.result(response.error)
@@ -263,10 +275,12 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
     def __init__(self, recorder: _Recorder) -> None:
         self._recorder = recorder
 
-    def SupportsFeature(self, request: Any, context: Any) -> Any:  # noqa: N802 (the protocol's name)
+    def GetDeploymentInfo(self, request: Any, context: Any) -> Any:  # noqa: N802 (the protocol's name)
         """Claim what the real engine claims, but for transforms and hooks, which need a call back into the program."""
-        supported = {"secrets", "resourceReferences", "outputValues", "aliasSpecs", "deletedWith", "replaceWith"}
-        return resource_pb2.SupportsFeatureResponse(hasSupport=request.id in supported)
+        recorder = self._recorder
+        return resource_pb2.DeploymentInfo(
+            project=recorder.project, stack=recorder.stack, dryRun=recorder.dry_run, supportedFeatures=_FEATURES
+        )
 
     def RegisterResource(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Record a resource and answer with its outputs."""

@@ -13,7 +13,7 @@ from components.clusters.eks.facts import NETWORK_MAX_PREFIX, NETWORK_MIN_PREFIX
 from components.errors import ConfigError, Problem
 
 DEFAULT_VPC = "10.0.0.0/16"
-_DEFAULT_ZONES = 3
+_DEFAULT_ZONES, _MOST_ZONES = 3, 6
 _SPLIT = 4
 """A VPC is cut into 2**4 blocks: room for six public and six private subnets."""
 _PATH = "spec.cluster.eks.network"
@@ -118,6 +118,8 @@ def _check(
                 _PATH,
             )
         )
+    if len(public) > _MOST_ZONES:
+        problems.append(_problem(f"{len(public)} zones; a cluster has at most {_MOST_ZONES} zones", _PATH))
     subnets = [*public, *private]
     problems.extend(
         _problem(f"subnet {subnet} lies outside the VPC {network}", _PATH)
