@@ -40,6 +40,7 @@ MAX_RESTARTS: Final = 20
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts as the end of a line
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_UNTEXT = re.compile("[\0\ud800-\udfff]")  # an escape can write them, nothing can send them on
 _DOCUMENT = re.compile(r"---(?=[ \t\r\n]|$)")
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -304,8 +305,9 @@ class _Composer:
         text: str = event.value
         style: str = event.style or ""
         tag = event.tag
-        if "\0" in text:
-            self._problem(Code.YAML_CHARACTER, "the text holds the character U+0000", line, column)
+        bad = _UNTEXT.search(text)
+        if bad:
+            self._problem(Code.YAML_CHARACTER, f"the text holds the character U+{ord(bad.group()):04X}", line, column)
             return ScalarNode(line, column, text, None, style, broken=True)
         if tag is not None and tag != "!":
             return self._tagged(tag, text, style, line, column)

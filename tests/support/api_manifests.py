@@ -291,7 +291,7 @@ def files(*edits: Edit, without: tuple[str, ...] = (), **more: str) -> dict[str,
     for name in without:
         del found[NAMES[name]]
     for name, text in more.items():
-        found[NAMES[name]] = text
+        found[NAMES.get(name, name)] = text
     return {path: text.encode() for path, text in found.items()}
 
 

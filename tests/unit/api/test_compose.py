@@ -144,7 +144,7 @@ REFUSED = [
     Refused("duplicate key", b"a: 1\nb: 2\na: 3\n", Code.YAML_DUPLICATE_KEY, 3, 1, "the first is on line 1"),
     Refused("list as key", b"? [a]\n: b\n", Code.YAML_KEY, 1, 3, "not a list"),
     Refused("mapping as key", b"a: {{b: c}: d}\n", Code.YAML_KEY, 1, 5),
-    Refused("empty key", b"{: a}\n", Code.YAML_KEY, 1, 2, "missing before the `:`"),
+    Refused("empty key", b"?\n: b\n", Code.YAML_KEY, 1, 2, "missing before the `:`"),
     Refused("merge of text", b"a: {<<: x}\n", Code.YAML_KEY, 1, 9, "takes a mapping"),
     Refused("unknown tag", b"a: !x b\n", Code.YAML_TAG, 1, 4, "`!x` has no meaning"),
     Refused("tag on a list", b"a: !!set [b]\n", Code.YAML_TAG, 1, 4, "`!!set`"),
