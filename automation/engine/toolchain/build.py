@@ -45,10 +45,10 @@ def build(
     if go is None:
         raise Unavailable("Go is not on PATH")
     with writing(layout.berth):
-        module = _write_module(layout)
+        _write_module(layout)
         _remove_leftovers(layout)
     target = layout.bin / f".pulumi.{os.getpid()}"
-    compiler = _Go(program=go, module=module, environ=environ, progress=progress, clock=clock)
+    compiler = _Go(program=go, layout=layout, environ=environ, progress=progress, clock=clock)
     try:
         compiler.run("list", "-deps", *_FLAGS, CLI_PACKAGE, doing="resolving the Go modules of the Pulumi CLI")
         compiler.total = compiler.printed
@@ -72,13 +72,15 @@ def _link_flags(target: Path) -> tuple[str, ...]:
     return ("-ldflags", f"-s -w -X {VERSION_SYMBOL}=v{VERSION}", "-o", str(target))
 
 
-def _write_module(layout: Layout) -> Path:
-    folder = layout.build / "cli"
+def _module(layout: Layout) -> Path:
+    return layout.build / "cli"
+
+
+def _write_module(layout: Layout) -> None:
     layout.bin.mkdir(parents=True, exist_ok=True)
     for name in ("go.mod", "go.sum"):
         content = files("automation.engine.toolchain").joinpath("cli_module", name).read_bytes()
-        write_whole(folder / name, content)
-    return folder
+        write_whole(_module(layout) / name, content)
 
 
 def _remove_leftovers(layout: Layout) -> None:
@@ -97,12 +99,12 @@ class _Go:
     """Runs Go in the wrapper module and tells how far it is."""
 
     def __init__(
-        self, *, program: str, module: Path, environ: Mapping[str, str], progress: Progress, clock: Clock
+        self, *, program: str, layout: Layout, environ: Mapping[str, str], progress: Progress, clock: Clock
     ) -> None:
         self.total = 0
         self.printed = 0
         self._program = program
-        self._module = module
+        self._layout = layout
         # A go.work of the repo around us and a target of a cross build must not change what is built.
         kept = {name: value for name, value in environ.items() if name not in _FOREIGN_TARGET}
         self._environ = {**kept, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
@@ -133,7 +135,7 @@ class _Go:
         try:
             return subprocess.Popen(  # noqa: S603 - the Go found on PATH, with arguments of ours
                 [self._program, command, *arguments],
-                cwd=self._module,
+                cwd=_module(self._layout),
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -152,7 +154,7 @@ class _Go:
     def _fail(self, command: str, lines: list[str], code: int) -> None:
         for line in lines:
             if _FULL_DISK in line:
-                raise disk_full(self._module.parent.parent)
+                raise disk_full(self._layout.berth)
         reason = "; ".join(lines) or f"exit status {code}"
         raise Unavailable(f"go {command} failed: {reason}")
 

@@ -8,9 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from automation.engine.toolchain.build import build
 from automation.engine.toolchain.disk import keep_out_of_git, writing
-from automation.engine.toolchain.download import download
 from automation.engine.toolchain.find import find_installed, find_on_path
 from automation.engine.toolchain.host import place_host
 from automation.engine.toolchain.install_lock import exclusive
@@ -108,9 +106,14 @@ def _install(
 
 
 def _install_from(source: Source, layout: Layout, environ: Mapping[str, str], progress: Progress) -> None:
+    # Imported here, because nearly every call finds a CLI and needs neither.
     if source is Source.DOWNLOAD:
+        from automation.engine.toolchain.download import download  # noqa: PLC0415
+
         download(layout, address=environ.get(ADDRESS_VARIABLE) or DOWNLOAD_ADDRESS, progress=progress)
     else:
+        from automation.engine.toolchain.build import build  # noqa: PLC0415
+
         build(layout, environ=environ, progress=progress)
 
 
