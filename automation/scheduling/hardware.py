@@ -4,7 +4,7 @@ Pools whose devices are equal share one value, so that everything that depends o
 of demands, the price of a pod in nodes) is computed once for the whole fleet.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from automation.scheduling.patterns import NO_LIMIT, Demand, Node
@@ -47,6 +47,15 @@ class Hardware:
             for kind in members:  # more than all of a kind cannot be taken, however many requests may take it
                 counts[kind] = min(counts[kind], self.node.has[kind])
         return tuple(counts)
+
+    def foreign(self, devices: Mapping[str, int]) -> Demand | None:
+        """Return the demand of a pod that holds given numbers of devices, by name; None when it holds none of these."""
+        takings = [
+            (devices[self.devices[position].name], frozenset({kind}))
+            for kind, position in enumerate(self.kinds)
+            if devices.get(self.devices[position].name)
+        ]
+        return self.demand(takings) if takings else None
 
 
 def make_hardware(number: int, devices: tuple[Device, ...]) -> Hardware:

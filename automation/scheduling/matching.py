@@ -13,6 +13,7 @@ matching one it refuses the hardware, because the real allocator may reach that 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from automation.scheduling.hardware import Hardware, Taking
 from automation.scheduling.patterns import Demand
@@ -178,3 +179,35 @@ def _short(request: Request, device: Device, left: int) -> Mismatch:
             " after the requests before it"
         )
     return Mismatch(Code.POD_TOO_LARGE, message, name, "", device.name, count, left)
+
+
+def cel_evaluate() -> Evaluate:
+    """Return the compiled selectors of ``components.cel``, each compiled once and each device viewed once.
+
+    An expression that does not compile is an error on every device: it is refused at load, so it can only come from a
+    shape that is already running, and that one stays.
+    """
+    from components.cel import DeviceView, SelectorError, compile_selector  # noqa: PLC0415
+
+    selectors: dict[str, Any] = {}
+    views: dict[tuple[object, ...], Any] = {}
+
+    def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
+        if expression not in selectors:
+            try:
+                selectors[expression] = compile_selector(expression)
+            except SelectorError as error:
+                selectors[expression] = str(error)
+        selector = selectors[expression]
+        if isinstance(selector, str):
+            return Outcome.ERROR, selector
+        key = (device.driver, device.attributes, device.capacity)
+        if key not in views:
+            attributes = {name: {kind: value} for name, kind, value in device.attributes}
+            views[key] = DeviceView.from_class_device(
+                driver=device.driver, attributes=attributes, capacity=dict(device.capacity)
+            )
+        answer = selector.evaluate(views[key])
+        return Outcome(answer.outcome.value), answer.message
+
+    return evaluate

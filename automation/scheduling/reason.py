@@ -17,8 +17,12 @@ class Reason(StrEnum):
     """Only its labels changed; they are changed in place."""
     PLACED = "placed"
     """It is new: the deployment wants more replicas than it had."""
+    MOVED = "moved"
+    """It is new: it takes the place of one that must leave."""
     EDITED = "edited"
     """The deployment was edited: a successor with the new shape takes its place."""
+    RECLAIMED = "reclaimed"
+    """The devices of its pool were edited: the same shape would claim others, so a successor takes its place."""
     EDITED_UNSERVED = "edited-unserved"
     """The deployment was edited before this replica ever served; it takes the new shape in place."""
     EDITED_IN_PLACE = "edited-in-place"
@@ -56,6 +60,7 @@ _STAYING = frozenset(
         Reason.HELD,
         Reason.RELABELLED,
         Reason.PLACED,
+        Reason.MOVED,
         Reason.EDITED_UNSERVED,
         Reason.EDITED_IN_PLACE,
         Reason.EDIT_WAITS,

@@ -59,6 +59,15 @@ class Shortfall:
 
 
 @dataclass(frozen=True, slots=True)
+class Overfull:
+    """A pool that is already promised more than it has; it keeps what it has and takes nothing."""
+
+    cluster: str
+    pool: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """The answer: placements and departures sorted by identity, shortfalls sorted by deployment."""
 
@@ -66,6 +75,7 @@ class Schedule:
     shortfalls: tuple[Shortfall, ...] = ()
     trace: Trace = field(default_factory=Trace, compare=False, repr=False)
     leaving: tuple[Leaving, ...] = ()
+    overfull: tuple[Overfull, ...] = ()
 
     def placed(self, replica: ReplicaId) -> Placed | None:
         """Return a replica of the target by identity."""

@@ -1,0 +1,244 @@
+"""Assembling: the values of a schedule from the work that was done, with names, labels and counts.
+
+A replica's name is given when it is placed and never changes; the names of all live replicas of its namespace are
+taken, whatever their deployment.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Add, Option
+from automation.scheduling.ledger import Ledger, PoolLoad
+from automation.scheduling.place import adds_of
+from automation.scheduling.reason import Reason
+from automation.scheduling.result import Placed, Shortfall
+from automation.scheduling.retain import Judge
+from automation.scheduling.snapshot import Deployment
+from automation.scheduling.work import New, Work
+from components.labels import Label
+from components.lock import Claim, EnginePlacement, MemberPlacement
+from components.naming import ReplicaId, replica_name
+
+
+class Assembly:
+    """Builds the parts of a schedule."""
+
+    def __init__(
+        self,
+        filters: Filters,
+        ledger: Ledger,
+        judge: Judge,
+        works: Mapping[NamespacedName, Work],
+        live: Mapping[NamespacedName, Sequence[ExistingReplica]],
+    ) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._judge = judge
+        self._works = works
+        self._live = live
+        self._members: dict[tuple[str, tuple[Claim, ...]], MemberPlacement] = {}
+        self._scaling = self._needing_scale_up()
+        self._taken: dict[str, set[str]] = {}
+        for (namespace, _), replicas in live.items():
+            self._taken.setdefault(namespace, set()).update(replica.entry.name for replica in replicas)
+
+    def placements(self, held: frozenset[NamespacedName]) -> list[Placed]:
+        """Return every replica of the target, sorted by identity."""
+        placed = [self._held(replica) for key in held for replica in self._live.get(key, ()) if self._there(replica)]
+        for work in self._works.values():
+            placed += self._of(work)
+        placed.sort(key=lambda each: each.id)
+        return placed
+
+    def shortfalls(self, summary: Callable[[Work], str]) -> Iterator[Shortfall]:
+        """Yield a shortfall for every deployment that does not get all it asks for."""
+        for (namespace, name), work in self._works.items():
+            wanted, placed = work.deployment.replicas, work.placed
+            if placed < wanted or work.waiting or work.stranded:
+                yield Shortfall(
+                    namespace,
+                    name,
+                    wanted,
+                    placed,
+                    outdated=len(work.waiting),
+                    stranded=len(work.stranded),
+                    message="; ".join(_complaints(work, summary)),
+                )
+
+    def _of(self, work: Work) -> Iterator[Placed]:
+        predecessors = {after: before for before, (_, after) in work.leaving.items() if after is not None}
+        for replica in work.kept:
+            relabelled = labels_of(work.deployment, replica.id) != replica.entry.labels
+            reason = Reason.RELABELLED if relabelled else Reason.KEPT
+            yield self._kept(replica, reason, work.deployment, predecessors.get(replica.id))
+        for replica in work.waiting:
+            yield self._kept(replica, Reason.EDIT_WAITS, None)
+        for replica in work.stranded:
+            same = work.deployment if replica.entry.shape == work.deployment.digest else None
+            yield self._kept(replica, Reason.NOWHERE_TO_GO, same)
+        for replica, (_, options), reason in work.changed:
+            name, predecessor = replica.entry.name, predecessors.get(replica.id)
+            yield self._fresh(work.deployment, replica.id, name, options, reason, kept=True, predecessor=predecessor)
+        for new in sorted(work.new, key=lambda new: new.id):
+            name = self._name(new)
+            yield self._fresh(
+                work.deployment,
+                new.id,
+                name,
+                new.spot[1],
+                new.reason,
+                kept=False,
+                predecessor=predecessors.get(new.id),
+            )
+
+    def _held(self, replica: ExistingReplica) -> Placed:
+        return self._kept(replica, Reason.HELD, None)
+
+    def _there(self, replica: ExistingReplica) -> bool:
+        return self._filters.is_there(replica.id.cluster)
+
+    def _kept(
+        self,
+        replica: ExistingReplica,
+        reason: Reason,
+        deployment: Deployment | None,
+        predecessor: ReplicaId | None = None,
+    ) -> Placed:
+        entry = replica.entry
+        return Placed(
+            id=replica.id,
+            name=entry.name,
+            placement=entry.placement,
+            shape=replica.shape,
+            digest=entry.shape,
+            labels=labels_of(deployment, replica.id) if deployment else entry.labels,
+            kept=True,
+            reason=reason,
+            needs_scale_up=replica.id in self._scaling,
+            predecessor=predecessor,
+        )
+
+    def _fresh(
+        self,
+        deployment: Deployment,
+        identity: ReplicaId,
+        name: str,
+        options: Sequence[Option],
+        reason: Reason,
+        *,
+        kept: bool,
+        predecessor: ReplicaId | None,
+    ) -> Placed:
+        return Placed(
+            id=identity,
+            name=name,
+            placement=self._placement(deployment, identity.cluster, options),
+            shape=deployment.shape,
+            digest=deployment.digest,
+            labels=labels_of(deployment, identity),
+            kept=kept,
+            reason=reason,
+            needs_scale_up=identity in self._scaling,
+            predecessor=predecessor,
+        )
+
+    def _placement(
+        self, deployment: Deployment, cluster: str, options: Sequence[Option]
+    ) -> tuple[EnginePlacement, ...]:
+        pools = self._filters.clusters[self._filters.position[cluster]].pools
+        return tuple(
+            EnginePlacement(
+                engine=engine.name,
+                members=tuple(
+                    self._member(pools[pool].name, claims)
+                    for pool, claims in zip(option.pools, option.claims, strict=True)
+                ),
+            )
+            for engine, option in zip(deployment.shape.engines, options, strict=True)
+        )
+
+    def _member(self, pool: str, claims: tuple[Claim, ...]) -> MemberPlacement:
+        key = (pool, claims)
+        known = self._members.get(key)
+        if known is None:
+            known = self._members[key] = MemberPlacement(pool=pool, claims=claims)
+        return known
+
+    def _name(self, new: New) -> str:
+        taken = self._taken.setdefault(new.id.namespace, set())
+        name = replica_name(new.id, taken=taken)
+        taken.add(name)
+        return name
+
+    def _needing_scale_up(self) -> frozenset[ReplicaId]:
+        """Find the replicas whose nodes are not there yet: those that run come first, then by identity."""
+        short: dict[int, dict[int, PoolLoad]] = {}
+        for position, (cluster, loads) in enumerate(zip(self._filters.clusters, self._ledger.loads, strict=True)):
+            for number, (pool, load) in enumerate(zip(cluster.pools, loads, strict=True)):
+                there = PoolLoad(load.hardware, pool.present, load.pods)
+                if load.pods and pool.present < load.nodes and not self._ledger.fits(there, {}):
+                    short.setdefault(position, {})[number] = PoolLoad(load.hardware, pool.present)
+        if not short:
+            return frozenset()
+        return frozenset(
+            identity for identity, position, adds in self._pods(short) if not self._settle(short[position], adds)
+        )
+
+    def _pods(self, clusters: Mapping[int, object]) -> Iterator[tuple[ReplicaId, int, Sequence[Add]]]:
+        for replicas in self._live.values():
+            for replica in replicas:
+                position = self._filters.position.get(replica.id.cluster, -1)
+                if position in clusters:
+                    yield replica.id, position, self._judge.adds(replica, position)
+        fresh = [(new.id, new.spot) for work in self._works.values() for new in work.new]
+        for identity, (position, options) in sorted(fresh, key=lambda pair: pair[0]):
+            if position in clusters:
+                yield identity, position, adds_of(options)
+
+    def _settle(self, loads: Mapping[int, PoolLoad], adds: Sequence[Add]) -> bool:
+        """Put a replica's pods on the nodes that are there; False when some have to wait for nodes."""
+        fits = True
+        for pool, demand, number in adds:
+            load = loads.get(pool)
+            if load is not None:
+                fits = fits and self._ledger.fits(load, {demand: number})
+        for pool, demand, number in adds if fits else ():
+            load = loads.get(pool)
+            if load is not None:
+                load.pods[demand] = load.pods.get(demand, 0) + number
+        return fits
+
+
+def labels_of(deployment: Deployment, replica: ReplicaId) -> dict[str, str]:
+    """Return the labels of a replica and its endpoint: the user's, then those that Berth writes and that win."""
+    return {
+        **deployment.labels,
+        Label.DEPLOYMENT.value: replica.deployment,
+        Label.CLUSTER.value: replica.cluster,
+        Label.REPLICA_INDEX.value: str(replica.index),
+    }
+
+
+def _complaints(work: Work, summary: Callable[[Work], str]) -> Iterator[str]:
+    wanted, placed = work.deployment.replicas, work.placed
+    if placed < wanted:
+        yield f"{placed} of {wanted} placed"
+        yield summary(work)
+    if work.stranded:
+        names = ", ".join(str(replica.id) for replica in work.stranded)
+        yield f"{names} must leave and {'has' if len(work.stranded) == 1 else 'have'} nowhere to go"
+    if work.waiting:
+        yield _waiting(work)
+
+
+def _waiting(work: Work) -> str:
+    number = len(work.waiting)
+    if work.changed or work.leaving or work.new:
+        return f"{number} keep{'s' if number == 1 else ''} the old shape until a later move"
+    if number == 1 and work.deployment.replicas == 1:
+        return (
+            f"{work.waiting[0].id} keeps its old shape: there is no room beside it and no other replica serves"
+            " meanwhile; make room, or allow a gap with surge.allowGap"
+        )
+    return f"{number} keep{'s' if number == 1 else ''} the old shape: there is no room, and not all others serve"

@@ -1,0 +1,223 @@
+"""Explaining: the verdict of every cluster for a deployment, from the state in which the decision ended.
+
+The filters are the very ones that decided, the room is asked of the very ledger, so trace and decision cannot disagree.
+Since pods are only added while a pass places, what had no room when it was asked has none at the end.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from automation.scheduling.existing import NamespacedName
+from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Hostings, MemberNeed, Option
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.matching import Mismatch
+from automation.scheduling.room import RoomExplainer
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment
+from automation.scheduling.trace import DeploymentTrace
+from automation.scheduling.verdict import Code, PoolVerdict, Verdict
+from automation.scheduling.work import Work
+from components.checks.taints import untolerated
+
+
+class Explainer:
+    """Explains one finished pass."""
+
+    def __init__(
+        self,
+        filters: Filters,
+        ledger: Ledger,
+        hostings: Hostings,
+        rooms: RoomExplainer,
+        works: Mapping[NamespacedName, Work],
+    ) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._hostings = hostings
+        self._rooms = rooms
+        self._works = works
+        self._unhosted: dict[tuple[int, int], Code] = {}
+
+    def explain(self, key: NamespacedName) -> DeploymentTrace:
+        """Return the whole record of one deployment."""
+        work = self._works[key]
+        taken = Counter(identity.cluster for identity in work.current)
+        taken.update(replica.id.cluster for replica in (*work.waiting, *work.stranded))
+        codes = self._codes(work)
+        verdicts = tuple(
+            self._verdict(work, position, codes.get(position), taken[cluster.name])
+            for position, cluster in enumerate(self._filters.clusters)
+        )
+        return DeploymentTrace(*key, work.deployment.replicas, work.placed, verdicts, self.summary(work))
+
+    def summary(self, work: Work) -> str:
+        """Return one line: how many clusters were refused for what, worst first."""
+        total = len(self._filters.clusters)
+        if not total:
+            return "there are no clusters"
+        if work.placed >= work.deployment.replicas and not work.stranded:
+            clusters = sorted({identity.cluster for identity in work.current} | {r.id.cluster for r in work.waiting})
+            where = f" on {', '.join(clusters)}" if clusters else ""
+            return f"{work.placed} of {work.deployment.replicas} placed{where}"
+        codes = Counter(self._codes(work).values())
+        refused = sum(codes.values())
+        codes[Code.NO_ROOM] += total - refused
+        parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
+        return f"0/{total} clusters: {', '.join(parts)}"
+
+    def _codes(self, work: Work) -> dict[int, Code]:
+        """Return the first failing filter of every refused cluster, room aside."""
+        codes: dict[int, Code] = {}
+        seen = 0
+        for code, clusters in self._filters.refused(work.deployment, work.need):
+            for position in self._filters.members(clusters & ~seen):
+                codes[position] = self._unhosted_code(work, position) if code is Code.NO_MATCH else code
+            seen |= clusters
+        return codes
+
+    def _unhosted_code(self, work: Work, position: int) -> Code:
+        """Say why no pool of a cluster hosts a need: an error if there is one, else what came closest."""
+        key = (work.need.number, self._filters.profile(position)[0])
+        known = self._unhosted.get(key)
+        if known is None:
+            codes = {verdict.code for verdict in self._pools(work, position) if verdict.code.refused}
+            codes.discard(Code.NO_ROOM)
+            if self._hostings.of_any_fabric(work.need, self._filters.profile(position)[1]):
+                known = Code.NO_FABRIC
+            elif Code.SELECTOR_ERROR in codes:
+                known = Code.SELECTOR_ERROR
+            else:
+                known = max(codes, key=lambda code: code.rank, default=Code.NO_MATCH)
+            self._unhosted[key] = known
+        return known
+
+    def _verdict(self, work: Work, position: int, code: Code | None, taken: int) -> Verdict:
+        cluster = self._filters.clusters[position]
+        planned = cluster.state is ClusterState.PLANNED
+        if code is not None and not taken:
+            pools = tuple(self._pools(work, position)) if code in _OF_POOLS else ()
+            worst = next((each for each in pools if each.code is code), None)
+            message = worst.message if worst else _message(code, cluster, work.deployment)
+            if code is Code.NO_FABRIC:
+                message = self._fabric(work, position) or message
+            wanted, free = (worst.wanted, worst.free) if worst else (None, None)
+            return Verdict(cluster.name, code, message, planned, taken, wanted, free, pools)
+        pools = tuple(self._pools(work, position))
+        if taken:
+            message = f"holds {taken} of its replicas"
+            if code is not None:
+                message += f"; gets no more: {_message(code, cluster, work.deployment)}"
+            return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools)
+        hosting = self._filters.hosting(work.need, position)
+        assert hosting is not None
+        if self._ledger.room(position, hosting) is not None:
+            return Verdict(
+                cluster.name, Code.FITS, "has room; nothing is missing that it could take", planned, pools=pools
+            )
+        fabric = self._fabric(work, position)
+        if fabric:
+            return Verdict(cluster.name, Code.NO_FABRIC, fabric, planned, pools=pools)
+        worst = next((each for each in pools if each.code is Code.NO_ROOM), None)
+        message = worst.message if worst else "its engines fit one by one, and not together"
+        wanted, free = (worst.wanted, worst.free) if worst else (None, None)
+        return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
+
+    def _pools(self, work: Work, position: int) -> Iterator[PoolVerdict]:
+        """Yield what every engine would find on every pool: its first failure, or that it fits."""
+        for number, pool in enumerate(self._filters.clusters[position].pools):
+            if pool.leaving:
+                yield PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
+                continue
+            verdicts = [
+                self._engine(work, position, number, engine.name, members)
+                for engine, members in zip(work.deployment.shape.engines, work.need.engines, strict=True)
+            ]
+            for _, alike in groupby(verdicts, key=lambda verdict: (verdict.code, verdict.message)):
+                yield next(alike)
+
+    def _engine(
+        self, work: Work, position: int, number: int, engine: str, members: tuple[MemberNeed, ...]
+    ) -> PoolVerdict:
+        pool = self._filters.clusters[position].pools[number]
+        hardware = self._filters.hardware[position][number]
+        claims = False
+        for member in members:
+            match = self._hostings.matcher.match(member.requests, hardware)
+            if isinstance(match, Mismatch):
+                return PoolVerdict(
+                    pool.name,
+                    match.code,
+                    match.message,
+                    engine,
+                    member.role,
+                    match.request,
+                    match.expression,
+                    match.device,
+                    match.wanted,
+                    match.free,
+                )
+            claims = claims or match.demand is not None
+        option = self._option(work, position, number, engine)
+        if option is None:
+            text = (
+                "its requests match devices that are only described, and real ones are elsewhere"
+                if claims
+                else ("none of its members claims a device here")
+            )
+            return PoolVerdict(pool.name, Code.NO_MATCH, text, engine)
+        return self._rooms.verdict(work, position, number, engine, option)
+
+    def _option(self, work: Work, position: int, number: int, engine: str) -> Option | None:
+        """Return the option that has the whole engine on one pool."""
+        index = next(place for place, each in enumerate(work.deployment.shape.engines) if each.name == engine)
+        options = self._hostings.options(work.need.engines[index], self._filters.profile(position)[1])
+        return next((option for option in options if set(option.pools) == {number}), None)
+
+    def _fabric(self, work: Work, position: int) -> str:
+        """Say which pools would hold a gang together if they shared a fabric; empty when they would not either."""
+        hosting = self._hostings.of_any_fabric(work.need, self._filters.profile(position)[1])
+        options = self._ledger.room(position, hosting) if hosting else None
+        if hosting and self._filters.hosting(work.need, position) is None:
+            options = tuple(options[0] for options in hosting.engines)  # room does not matter where nothing suits
+        pools = self._filters.clusters[position].pools
+        for option in options or ():
+            spanned = [pools[number] for number in dict.fromkeys(option.pools)]
+            if len(spanned) > 1:
+                named = " and ".join(f"{pool.name} ({pool.fabric or 'no fabric'})" for pool in spanned)
+                return f"its pods would fit on pools {named} together, which share no fabric"
+        return ""
+
+
+_OF_POOLS = frozenset({Code.NO_MATCH, Code.SELECTOR_ERROR, Code.POD_TOO_LARGE, Code.NO_FABRIC})
+
+
+def _message(code: Code, cluster: Cluster, deployment: Deployment) -> str:
+    cache = deployment.cache
+    name = f"cache {cache.name}" if cache else "the cache"
+    match code:
+        case Code.TAINTED:
+            repelled = untolerated(cluster.taints, deployment.tolerations)
+            text = f"the cluster has the taint {repelled[0]}, which the deployment does not tolerate"
+        case Code.DESELECTED:
+            text = _missing_labels("the deployment's clusterSelector", deployment.selector or {}, cluster)
+        case Code.OUTSIDE_CACHE:
+            text = _missing_labels(f"the clusterSelector of {name}", (cache.selector if cache else None) or {}, cluster)
+        case Code.NO_STORAGE:
+            text = f"it has no storage class that many nodes can mount, so {name} cannot be staged on it"
+        case Code.CACHE_FAILED:
+            text = f"staging {name} failed on it"
+        case Code.NO_POOLS:
+            text = "it has no GPU pools"
+        case _:
+            text = cluster.why or f"the cluster is {cluster.state.value}"
+    return text
+
+
+def _missing_labels(who: str, selector: Mapping[str, str], cluster: Cluster) -> str:
+    missing = [
+        f"{key}={value} (the cluster has {cluster.labels.get(key, 'no such label')})"
+        for key, value in sorted(selector.items())
+        if cluster.labels.get(key) != value
+    ]
+    return f"{who} asks for {', '.join(missing)}"

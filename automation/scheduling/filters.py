@@ -1,0 +1,180 @@
+"""Filters: which clusters may take new replicas of a deployment, room aside, and which filter refuses which.
+
+A set of clusters is a number with one bit per cluster, in order of names, so that a filter costs the same few
+operations for ten clusters and for ten thousand, and everything that depends on labels, taints or needs alone is
+computed once. Each filter is one code; a cluster's verdict is its first failing one in order of severity.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from automation.scheduling.existing import ExistingCache
+from automation.scheduling.hardware import Catalogue, Hardware
+from automation.scheduling.hosting import Hosting, Hostings, Need, PoolKind, Profile
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels
+from automation.scheduling.verdict import Code
+from components.checks.facts import Taint, Toleration
+from components.checks.taints import untolerated
+
+Clusters = int
+"""A set of clusters: bit i stands for the cluster at position i."""
+
+_STATES = (
+    (ClusterState.LOST, Code.LOST),
+    (ClusterState.GOING_AWAY, Code.GOING_AWAY),
+    (ClusterState.NOT_READY, Code.NOT_READY),
+)
+
+
+class Filters:
+    """The filters over the clusters of one snapshot."""
+
+    def __init__(
+        self, clusters: Sequence[Cluster], caches: Sequence[ExistingCache], catalogue: Catalogue, hostings: Hostings
+    ) -> None:
+        self.clusters = tuple(sorted(clusters, key=lambda cluster: cluster.name))
+        self.position = {cluster.name: position for position, cluster in enumerate(self.clusters)}
+        self.everywhere: Clusters = (1 << len(self.clusters)) - 1
+        self.hardware: list[tuple[Hardware, ...]] = [
+            tuple(catalogue.of(pool.devices) for pool in cluster.pools) for cluster in self.clusters
+        ]
+        self._hostings = hostings
+        self._profiles: list[Profile] = []
+        self._profile_sets: list[Clusters] = []
+        self._profile_of: list[int] = []
+        self._index_profiles()
+        self._in_state = {
+            state: self._set(cluster.state is state for cluster in self.clusters) for state in ClusterState
+        }
+        self._poolless = self._set(not cluster.pools for cluster in self.clusters)
+        self._storageless = self._set(not cluster.storage_class for cluster in self.clusters)
+        self._failed = self._failed_stagings(caches)
+        self._labelled: dict[tuple[str, str], Clusters] = {}
+        self._selected: dict[tuple[tuple[str, str], ...], Clusters] = {}
+        self._tolerated: dict[tuple[Toleration, ...], Clusters] = {}
+        self._hosted: dict[int, Clusters] = {}
+        taints: dict[tuple[Taint, ...], Clusters] = {}
+        for position, cluster in enumerate(self.clusters):
+            if cluster.taints:
+                taints[cluster.taints] = taints.get(cluster.taints, 0) | (1 << position)
+        self._taints = tuple(taints.items())
+
+    def refused(self, deployment: Deployment, need: Need) -> Iterator[tuple[Code, Clusters]]:
+        """Yield every filter with the clusters that it refuses, worst first; a cluster may fall to several."""
+        for state, code in _STATES:
+            yield code, self._in_state[state]
+        yield Code.TAINTED, self.everywhere & ~self.tolerated(deployment.tolerations)
+        yield Code.DESELECTED, self.everywhere & ~self.selected(deployment.selector)
+        cache = deployment.cache
+        if cache is not None:
+            yield Code.OUTSIDE_CACHE, self.everywhere & ~self.selected(cache.selector)
+            yield Code.NO_STORAGE, self._storageless
+            yield Code.CACHE_FAILED, self._failed.get((deployment.namespace, cache.name, cache.shape), 0)
+        yield Code.NO_POOLS, self._poolless
+        yield Code.NO_MATCH, self.everywhere & ~self.hosting_clusters(need)
+
+    def allowed(self, deployment: Deployment, need: Need) -> Clusters:
+        """Return the clusters that no filter refuses."""
+        allowed = self.everywhere
+        for _, clusters in self.refused(deployment, need):
+            allowed &= ~clusters
+        return allowed
+
+    def hosting(self, need: Need, position: int) -> Hosting | None:
+        """Return how the cluster at ``position`` hosts ``need``."""
+        number = self._profile_of[position]
+        return self._hostings.of(need, number, self._profiles[number])
+
+    def profile(self, position: int) -> tuple[int, Profile]:
+        """Return the profile of the cluster at ``position``, and its number."""
+        number = self._profile_of[position]
+        return number, self._profiles[number]
+
+    def is_there(self, cluster: str) -> bool:
+        """Whether the snapshot has a cluster that is not lost."""
+        position = self.position.get(cluster)
+        return position is not None and self.clusters[position].state is not ClusterState.LOST
+
+    def hosting_clusters(self, need: Need) -> Clusters:
+        """Return the clusters whose pools can host ``need`` when they are empty and large enough."""
+        known = self._hosted.get(need.number)
+        if known is None:
+            known = 0
+            for number, (profile, clusters) in enumerate(zip(self._profiles, self._profile_sets, strict=True)):
+                if self._hostings.of(need, number, profile) is not None:
+                    known |= clusters
+            self._hosted[need.number] = known
+        return known
+
+    def selected(self, selector: Labels | None) -> Clusters:
+        """Return the clusters that carry every label of a selector; all without one."""
+        if not selector:
+            return self.everywhere
+        key = tuple(sorted(selector.items()))
+        known = self._selected.get(key)
+        if known is None:
+            known = self.everywhere
+            for label, value in key:
+                known &= self._with_label(label, value)
+            self._selected[key] = known
+        return known
+
+    def tolerated(self, tolerations: tuple[Toleration, ...]) -> Clusters:
+        """Return the clusters all of whose taints are tolerated."""
+        known = self._tolerated.get(tolerations)
+        if known is None:
+            known = self.everywhere
+            for taints, clusters in self._taints:
+                if untolerated(taints, tolerations):
+                    known &= ~clusters
+            self._tolerated[tolerations] = known
+        return known
+
+    def members(self, clusters: Clusters) -> Iterator[int]:
+        """Yield the positions of a set, in order of names."""
+        return (position for position, bit in enumerate(reversed(f"{clusters:b}")) if bit == "1")
+
+    def _with_label(self, label: str, value: str) -> Clusters:
+        key = (label, value)
+        known = self._labelled.get(key)
+        if known is None:
+            known = self._set(cluster.labels.get(label) == value for cluster in self.clusters)
+            self._labelled[key] = known
+        return known
+
+    def _index_profiles(self) -> None:
+        kinds: dict[tuple[int, str, object, bool], PoolKind] = {}
+        sets: list[list[int]] = []
+        for position, (cluster, hardware) in enumerate(zip(self.clusters, self.hardware, strict=True)):
+            profile = tuple(
+                kinds.setdefault(
+                    (each.number, pool.fabric, pool.price, not pool.leaving),
+                    PoolKind(each, pool.fabric, pool.price, not pool.leaving),
+                )
+                for pool, each in zip(cluster.pools, hardware, strict=True)
+            )
+            number = self._hostings.profile_number(profile)
+            if number == len(self._profiles):
+                self._profiles.append(profile)
+                sets.append([])
+            sets[number].append(position)
+            self._profile_of.append(number)
+        self._profile_sets = [_bits(positions) for positions in sets]
+
+    def _failed_stagings(self, caches: Sequence[ExistingCache]) -> dict[tuple[str, str, str], Clusters]:
+        failed: dict[tuple[str, str, str], Clusters] = {}
+        for each in caches:
+            if each.failure and each.id.cluster in self.position:
+                key = (each.id.namespace, each.id.cache, each.entry.shape)
+                failed[key] = failed.get(key, 0) | (1 << self.position[each.id.cluster])
+        return failed
+
+    @staticmethod
+    def _set(flags: Iterable[bool]) -> Clusters:
+        return int("".join("1" if flag else "0" for flag in flags)[::-1] or "0", 2)
+
+
+def _bits(positions: Sequence[int]) -> Clusters:
+    flags = bytearray(b"0" * (positions[-1] + 1))
+    for position in positions:
+        flags[position] = 49  # "1"
+    return int(flags[::-1], 2)

@@ -1,0 +1,185 @@
+"""Moves: how one deployment gets from its live replicas to what it wants, without a gap where there is a way.
+
+What an edit does: labels change in place; a new shape is placed beside the old one (a surge) and the old one goes when
+the new one serves; without room for that, one replica per move takes the new shape in place, and only while another one
+serves; a lone replica without room keeps its old shape unless the deployment allows a gap. A replica that never served
+takes the new shape in place at once: nobody misses it, and a broken image must not hold the room that its repair needs.
+
+Planning again while a move is under way changes nothing: a replica that already runs what is wanted counts first, and
+the old one it stands in for is found again by the same rule.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.filters import Filters
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.place import Placer, Spot
+from automation.scheduling.reason import Reason
+from automation.scheduling.retain import MOVING, Judge, scale_down_order
+from automation.scheduling.work import Work, serves, unserved
+from components.lock import Phase
+from components.naming import ReplicaId
+
+
+class Moves:
+    """The moves of a pass; every method takes one deployment's work one stage further."""
+
+    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, judge: Judge) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._placer = placer
+        self._judge = judge
+
+    def retain(self, work: Work, replicas: Sequence[ExistingReplica]) -> None:
+        """Judge the live replicas, and decide which are too many."""
+        for replica in replicas:
+            work.indices.setdefault(replica.id.cluster, set()).add(replica.id.index)
+            reason = self._judge.judge(replica, work.deployment)
+            if reason is Reason.KEPT:
+                work.kept.append(replica)
+            elif reason is Reason.CLUSTER_LOST:
+                work.leaving[replica.id] = (reason, None)
+            elif reason in MOVING:
+                work.moving.append((replica, reason))
+            else:
+                work.edited.append((replica, reason))
+        self._scale_down(work)
+        self._change_unserved(work)
+        _let_go(work, len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas)
+        stay = [*work.kept, *(replica for replica, _ in work.edited), *(replica for replica, _, _ in work.changed)]
+        work.own = Counter(self._filters.position[replica.id.cluster] for replica in stay)
+
+    def place(self, work: Work) -> None:
+        """Place what is missing, then as many more as must leave their place; the rest of those is stranded."""
+        missing, moving = work.missing, len(work.moving)
+        if not missing and not moving:
+            return
+        spots = list(islice(self._placer.fill(work.need, work.allowed, work.own), missing + moving))
+        for number, spot in enumerate(spots):
+            self._add(work, spot, Reason.PLACED if number < missing else Reason.MOVED)
+
+    def surge(self, work: Work) -> None:
+        """Place successors of edited replicas beside them: on the same cluster if it has room, else elsewhere."""
+        for replica, reason in sorted(work.edited, key=lambda pair: pair[0].id):
+            spot = self._successor(work, replica)
+            if spot is None:
+                break
+            self._add(work, spot, reason)
+        _let_go(work, sum(new.reason is not Reason.PLACED for new in work.new))
+        work.stranded += [replica for replica, _ in work.moving]
+        work.moving.clear()
+
+    def _add(self, work: Work, spot: Spot, reason: Reason) -> None:
+        work.add(self._filters.clusters[spot[0]].name, spot, reason)
+
+    def change(self, work: Work) -> None:
+        """Change one edited replica in place where nothing can surge; the others keep their shape for now."""
+        outdated = [replica for replica, _ in work.edited]
+        work.edited.clear()
+        if outdated and self._may_change(work):
+            for replica in sorted(outdated, key=lambda replica: (replica.ready, replica.id)):
+                others = [*work.kept, *(each for each in outdated if each is not replica)]
+                if not work.deployment.allow_gap and not any(serves(each) for each in others):
+                    continue
+                spot = self._in_place(work, replica)
+                if spot is not None:
+                    work.changed.append((replica, spot, Reason.EDITED_IN_PLACE))
+                    outdated.remove(replica)
+                    break
+        work.waiting += outdated
+
+    @staticmethod
+    def _may_change(work: Work) -> bool:
+        """Whether this move may change a replica in place: none other is under way, and none frees room by going."""
+        frees = any(reason is not Reason.CLUSTER_LOST for reason, _ in work.leaving.values())
+        return all(serves(replica) for replica in work.kept) and not frees and not work.new and not work.changed
+
+    def _successor(self, work: Work, replica: ExistingReplica) -> Spot | None:
+        position = self._filters.position[replica.id.cluster]
+        work.own[position] -= 1
+        spot = self._placer.take_on(work.need, work.allowed, work.own, position)
+        if spot is None:
+            spot = next(self._placer.fill(work.need, work.allowed, work.own), None)
+        if spot is None:
+            work.own[position] += 1
+        return spot
+
+    def _in_place(self, work: Work, replica: ExistingReplica) -> Spot | None:
+        """Find room for the wanted shape on a replica's own cluster in the place of its own pods, and take it."""
+        position = self._filters.position[replica.id.cluster]
+        hosting = self._filters.hosting(work.need, position)
+        if hosting is None or not self._filters.clusters[position].state.takes_replicas:
+            return None
+        before = self._judge.adds(replica, position)
+        self._ledger.charge(position, before, times=-1)
+        options = self._ledger.room(position, hosting)
+        if options is None:
+            self._ledger.charge(position, before)
+            return None
+        self._ledger.charge(position, [add for option in options for add in option.adds])
+        return position, options
+
+    @staticmethod
+    def _scale_down(work: Work) -> None:
+        surplus = len(work.kept) - work.deployment.replicas
+        if surplus > 0:
+            gone = set(scale_down_order(work.kept)[:surplus])
+            work.leaving |= dict.fromkeys(sorted(gone), (Reason.SCALED_DOWN, None))
+            work.kept = [replica for replica in work.kept if replica.id not in gone]
+
+    def _change_unserved(self, work: Work) -> None:
+        free = work.deployment.replicas - len(work.kept)
+        for pair in [pair for pair in work.edited if unserved(pair[0])]:
+            if len(work.changed) >= free:
+                return
+            spot = self._in_place(work, pair[0])
+            if spot is not None:
+                work.changed.append((pair[0], spot, Reason.EDITED_UNSERVED))
+                work.edited.remove(pair)
+
+
+def _let_go(work: Work, number: int) -> None:
+    """Let ``number`` old replicas go, because others run in their place, or because fewer are wanted.
+
+    The choice depends on who is there and not on who has just been placed, so it is the same when it is made again
+    while the move is under way: those that never served, those that drain already, those that must leave their place,
+    those beside which a replica of the wanted shape runs, then as scaling down chooses.
+    """
+    if number <= 0:
+        return
+    reasons = {replica.id: reason for replica, reason in (*work.moving, *work.edited)}
+    moving = {replica.id for replica, _ in work.moving}
+    crowd = {replica: rank for rank, replica in enumerate(scale_down_order(work.olds))}
+    successors = work.current
+    beside = {successor.cluster for successor in successors}
+    order = sorted(
+        work.olds,
+        key=lambda each: (
+            not unserved(each),
+            each.entry.phase is not Phase.DRAINING,
+            each.id not in moving,
+            each.id.cluster not in beside,
+            crowd[each.id],
+        ),
+    )
+    for replica in order[:number]:
+        successor = None if unserved(replica) else _partner(replica.id, successors)
+        reason = reasons[replica.id]
+        if successor is None and replica.id not in moving and not unserved(replica):
+            reason = Reason.SCALED_DOWN
+        work.leaving[replica.id] = (reason, successor)
+    work.moving = [pair for pair in work.moving if pair[0].id not in work.leaving]
+    work.edited = [pair for pair in work.edited if pair[0].id not in work.leaving]
+
+
+def _partner(replica: ReplicaId, successors: list[ReplicaId]) -> ReplicaId | None:
+    """Take the successor of a replica off the list: one on its cluster if there is one, else the first."""
+    partner = next(
+        (each for each in successors if each.cluster == replica.cluster), successors[0] if successors else None
+    )
+    if partner is not None:
+        successors.remove(partner)
+    return partner

@@ -1,0 +1,69 @@
+"""The order of goals: which of several possible clusters a new replica goes to.
+
+A key compares clusters; the smallest wins. Keys are absolute: that of a cluster depends on the cluster, the request,
+what is already placed and what the fleet wants, never on the other candidates, so taking away a cluster that was not
+chosen never changes the choice. Clusters that compare equal until something is placed on them form a *bucket*, which is
+kept sorted once; only the heads of buckets and the clusters that hold own replicas are compared at run time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from automation.scheduling.snapshot import Strategy
+
+Rank = tuple[bool, Decimal, int]
+"""Whether the price is unknown, the price, and how much the fleet wants the hardware."""
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a key is made of for one cluster at one moment."""
+
+    own: int
+    """Own replicas on the cluster."""
+    region: int
+    """Own replicas in its region."""
+    mixes: bool
+    """Whether it would put pods of different sizes on one pool, which costs room."""
+    rank: Rank
+    position: int
+    """The cluster's place in the order of names."""
+
+
+def key_of(strategy: Strategy) -> Callable[[Standing], Key]:
+    """Return the key of a strategy."""
+    return _KEYS[strategy]
+
+
+def bucket_of(strategy: Strategy, region: str, rank: Rank) -> Key:
+    """Return what clusters of one bucket have in common, besides having no own replicas."""
+    if strategy is Strategy.COMPATIBLE:
+        return ()
+    return (rank[0], rank[1], region) if strategy is Strategy.COST else (region,)
+
+
+def _spread(each: Standing) -> Key:
+    return (each.own, each.region, each.mixes, *each.rank, each.position)
+
+
+def _compatible(each: Standing) -> Key:
+    return (each.own, each.position)
+
+
+def _pack(each: Standing) -> Key:
+    return (-each.own, each.mixes, *each.rank, each.position)
+
+
+def _cost(each: Standing) -> Key:
+    return (*each.rank[:2], each.own, each.region, each.mixes, each.rank[2], each.position)
+
+
+_KEYS: dict[Strategy, Callable[[Standing], Key]] = {
+    Strategy.SPREAD: _spread,
+    Strategy.COMPATIBLE: _compatible,
+    Strategy.PACK: _pack,
+    Strategy.COST: _cost,
+}

@@ -1,0 +1,157 @@
+"""Retaining: what becomes of every live replica, before anything new is placed.
+
+A replica stays unless a reason of the one table says otherwise, and a mistake is none of them. Identity includes the
+namespace; the deployment's and the cache's selectors intersect; a replica whose cluster merely has a problem stays.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.filters import Filters
+from automation.scheduling.hardware import Hardware
+from automation.scheduling.hosting import Add
+from automation.scheduling.matching import Match, Matcher, requests_of
+from automation.scheduling.patterns import Demand
+from automation.scheduling.reason import Reason
+from automation.scheduling.snapshot import ClusterState, Deployment
+from components.checks.taints import untolerated
+from components.lock import EngineShape, MemberPlacement, MemberShape
+from components.naming import ReplicaId
+
+MOVING = frozenset(
+    {Reason.CLUSTER_LEAVES, Reason.DRAINED, Reason.DESELECTED, Reason.POOL_LEAVES, Reason.UNMATCHED},
+)
+"""Reasons to leave a place as soon as there is another."""
+
+OUTDATED = frozenset({Reason.EDITED, Reason.RECLAIMED})
+"""Reasons to be replaced where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What a shape on a placement means on a cluster with certain pools; shared by all replicas alike."""
+
+    adds: tuple[Add, ...]
+    pools: tuple[int, ...]
+    """The pools it is pinned to, by position; -1 for one that the cluster does not have."""
+    reason: Reason
+    """KEPT, UNMATCHED or RECLAIMED: whether its own selectors still lead to its claims."""
+
+
+class Judge:
+    """Judges the live replicas of one snapshot."""
+
+    def __init__(self, filters: Filters, matcher: Matcher) -> None:
+        self._filters = filters
+        self._matcher = matcher
+        self._standings: dict[tuple[str, object, int], _Standing] = {}
+        layouts: dict[tuple[object, ...], int] = {}
+        self._layouts = [
+            layouts.setdefault(
+                tuple((pool.name, each.number) for pool, each in zip(cluster.pools, hardware, strict=True)),
+                len(layouts),
+            )
+            for cluster, hardware in zip(filters.clusters, filters.hardware, strict=True)
+        ]
+
+    def judge(self, replica: ExistingReplica, deployment: Deployment) -> Reason:
+        """Return KEPT, or the first reason why ``replica`` is to be forgotten, to move, or to be replaced."""
+        return next(self._reasons(replica, deployment), Reason.KEPT)
+
+    def adds(self, replica: ExistingReplica, position: int) -> tuple[Add, ...]:
+        """Return the pods of a live replica, at its own shape, on the pools it is pinned to.
+
+        A pool that the cluster no longer has is charged nothing: pods for it cannot be scheduled.
+        """
+        return self._standing(replica, position).adds
+
+    def _reasons(self, replica: ExistingReplica, deployment: Deployment) -> Iterator[Reason]:
+        position = self._filters.position.get(replica.id.cluster)
+        if position is None or self._filters.clusters[position].state is ClusterState.LOST:
+            yield Reason.CLUSTER_LOST
+            return
+        cluster = self._filters.clusters[position]
+        if cluster.state is ClusterState.GOING_AWAY:
+            yield Reason.CLUSTER_LEAVES
+        if cluster.taints:
+            repelled = untolerated(cluster.taints, deployment.tolerations)
+            if any(taint.effect == "NoExecute" for taint in repelled):
+                yield Reason.DRAINED
+        selected = self._filters.selected(deployment.selector)
+        if deployment.cache is not None:
+            selected &= self._filters.selected(deployment.cache.selector)
+        if not selected >> position & 1:
+            yield Reason.DESELECTED
+        standing = self._standing(replica, position)
+        if any(pool < 0 or cluster.pools[pool].leaving for pool in standing.pools):
+            yield Reason.POOL_LEAVES
+        if replica.entry.shape != deployment.digest:
+            yield Reason.EDITED
+        yield standing.reason
+
+    def _standing(self, replica: ExistingReplica, position: int) -> _Standing:
+        key = (replica.entry.shape, replica.entry.placement, self._layouts[position])
+        known = self._standings.get(key)
+        if known is None:
+            known = self._standings[key] = self._look(replica, position)
+        return known
+
+    def _look(self, replica: ExistingReplica, position: int) -> _Standing:
+        numbers = {pool.name: number for number, pool in enumerate(self._filters.clusters[position].pools)}
+        adds: list[Add] = []
+        pools: list[int] = []
+        reasons = {Reason.KEPT}
+        for engine, member, place in _members(replica):
+            pool = numbers.get(place.pool, -1)
+            pools.append(pool)
+            if pool < 0:
+                continue
+            hardware = self._filters.hardware[position][pool]
+            match = self._matcher.match(requests_of(member), hardware)
+            if isinstance(match, Match) and match.claims == place.claims:
+                demand = match.demand
+            else:
+                demand = _claimed(member, place, hardware)
+                reasons.add(Reason.RECLAIMED if isinstance(match, Match) else Reason.UNMATCHED)
+            if demand is not None:
+                adds.append((pool, demand, member.pods * engine.copies))
+        reason = next(each for each in (Reason.UNMATCHED, Reason.RECLAIMED, Reason.KEPT) if each in reasons)
+        return _Standing(tuple(adds), tuple(pools), reason)
+
+
+def _claimed(member: MemberShape, place: MemberPlacement, hardware: Hardware) -> Demand | None:
+    """Count a pod's claims in full against all kinds of their DeviceClasses: its pool's devices were edited since."""
+    kinds = dict(hardware.classes)
+    counts = {request.name: request.count for request in member.requests}
+    takings = [
+        (counts.get(claim.request, 1), frozenset(kinds[claim.device_class]))
+        for claim in place.claims
+        if claim.device_class in kinds
+    ]
+    return hardware.demand(takings) if takings else None
+
+
+def scale_down_order(replicas: Iterable[ExistingReplica]) -> list[ReplicaId]:
+    """Return replicas in the order in which scaling down takes them.
+
+    Each time the one on the cluster with most of them, then the last cluster by name, then the highest index.
+    """
+    left = {replica.id for replica in replicas}
+    order: list[ReplicaId] = []
+    while left:
+        crowd: dict[str, int] = {}
+        for replica in left:
+            crowd[replica.cluster] = crowd.get(replica.cluster, 0) + 1
+        taken = max(left, key=lambda replica: (crowd[replica.cluster], replica.cluster, replica.index))
+        left.remove(taken)
+        order.append(taken)
+    return order
+
+
+def _members(replica: ExistingReplica) -> Iterator[tuple[EngineShape, MemberShape, MemberPlacement]]:
+    """Join the engines and members of a live replica's shape with their places."""
+    placed = {engine.engine: engine.members for engine in replica.entry.placement}
+    for engine in replica.shape.engines:
+        for member, place in zip(engine.members, placed.get(engine.name, ()), strict=False):
+            yield engine, member, place

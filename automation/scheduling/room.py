@@ -1,0 +1,111 @@
+"""Room in words: how much an engine wants of a pool, how much is free, and whose pod would be in danger."""
+
+from collections.abc import Mapping, Sequence
+
+from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Option
+from automation.scheduling.ledger import Ledger, PoolLoad
+from automation.scheduling.patterns import Demand
+from automation.scheduling.place import adds_of
+from automation.scheduling.retain import Judge
+from automation.scheduling.snapshot import Accounting
+from automation.scheduling.verdict import Code, PoolVerdict
+from automation.scheduling.work import Work
+
+
+class RoomExplainer:
+    """Explains the pools of one finished pass."""
+
+    def __init__(
+        self, filters: Filters, ledger: Ledger, works: Mapping[NamespacedName, Work], owners: "Owners"
+    ) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._works = works
+        self._owners = owners
+
+    def verdict(self, work: Work, position: int, number: int, engine: str, option: Option) -> PoolVerdict:
+        """Say whether a whole engine fits on a pool that suits it."""
+        pool = self._filters.clusters[position].pools[number]
+        load = self._ledger.loads[position][number]
+        extra: dict[Demand, int] = {}
+        for _, demand, pods in option.adds:
+            extra[demand] = extra.get(demand, 0) + pods
+        wanted, free, unit = self._numbers(load, extra)
+        if self._ledger.fits(load, extra):
+            return PoolVerdict(
+                pool.name, Code.FITS, f"wants {wanted} {unit}, {free} free", engine, wanted=wanted, free=free
+            )
+        message = self._refusal(work, position, number, extra)
+        return PoolVerdict(pool.name, Code.NO_ROOM, message, engine, wanted=wanted, free=free)
+
+    def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, str]:
+        """Return devices (or nodes) wanted and free, of the kind that is shortest, and the word for them."""
+        if self._ledger.capacity.accounting is Accounting.NODE:
+            return sum(extra.values()), max(0, load.nodes - sum(load.pods.values())), "nodes"
+        numbers = []
+        for dimension, kind in enumerate(load.hardware.kinds):
+            wanted = sum(demand[dimension] * pods for demand, pods in extra.items())
+            if wanted:
+                device = load.hardware.devices[kind]
+                numbers.append((max(0, device.count * load.nodes - load.used(dimension)), wanted, device.name))
+        free, wanted, name = min(numbers, key=lambda each: (each[0] - each[1], each[2]))
+        return wanted, free, f"devices of {name}"
+
+    def _refusal(self, work: Work, position: int, number: int, extra: Mapping[Demand, int]) -> str:
+        load = self._ledger.loads[position][number]
+        wanted, free, unit = self._numbers(load, extra)
+        total = load.nodes
+        if self._ledger.capacity.accounting is not Accounting.NODE:
+            name = unit.removeprefix("devices of ")
+            total *= next(device.count for device in load.hardware.devices if device.name == name)
+        message = f"wanted {wanted} {unit}, free {free} of {total}"
+        if wanted > free:
+            return message
+        merged = dict(load.pods)
+        for demand, pods in extra.items():
+            merged[demand] = merged.get(demand, 0) + pods
+        victim = self._ledger.capacity.victim(load.hardware.node, load.nodes, merged)
+        if victim is None:
+            return message
+        owner = self._owner(position, number, victim) if victim not in extra else work.deployment.key
+        size = max(victim[: len(load.hardware.kinds)])
+        whose = f"{owner[0]}/{owner[1]}'s" if owner else "somebody else's"
+        return (
+            f"{message}, but it could strand {whose} {size}-device pod: its {load.nodes} nodes could each be left with"
+            f" fewer than {size} free; use pods of one size per pool, add nodes, or place it elsewhere"
+        )
+
+    def _owner(self, position: int, number: int, demand: Demand) -> NamespacedName | None:
+        """Find a deployment that has a pod of this demand on the pool."""
+        for key, work in sorted(self._works.items()):
+            spots = [new.spot for new in work.new] + [spot for _, spot, _ in work.changed]
+            if any(
+                cluster == position and any(pool == number and each == demand for pool, each, _ in adds_of(options))
+                for cluster, options in spots
+            ):
+                return key
+        return self._owners.of(position, number, demand)
+
+
+class Owners:
+    """Whose live pods are on a pool; looked up only when a refusal names a victim."""
+
+    def __init__(
+        self, filters: Filters, judge: Judge, live: Mapping[NamespacedName, Sequence[ExistingReplica]]
+    ) -> None:
+        self._filters = filters
+        self._judge = judge
+        self._live = live
+
+    def of(self, position: int, number: int, demand: Demand) -> NamespacedName | None:
+        """Return the first deployment that has a live pod of this demand on the pool."""
+        cluster = self._filters.clusters[position].name
+        for key, replicas in sorted(self._live.items()):
+            for replica in replicas:
+                if replica.id.cluster == cluster and any(
+                    pool == number and each == demand for pool, each, _ in self._judge.adds(replica, position)
+                ):
+                    return key
+        return None

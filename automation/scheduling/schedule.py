@@ -1,0 +1,149 @@
+"""The scheduler: ``schedule(snapshot)`` says where every replica of the fleet belongs, and why.
+
+Pure: the same snapshot gives the same schedule, in whatever order its parts were read, under any hash seed. A pass:
+
+1. every live replica is charged to its pools and judged (``retain``);
+2. what is missing and what must move is placed (``place``), the whole fleet in one order;
+3. edited replicas get successors beside them, or change in place (``moves``);
+4. names are given, shortfalls counted, and the trace stands ready (``explain``).
+
+Laws, each with a test in ``tests/laws``: L1 nothing is over the promise under any legal packing; L2 a replica moves or
+goes only for a reason of the one table; L3 the order of the input means nothing (the lists of pools and devices keep
+theirs); L4 planning again changes nothing; L5 in steady mode added capacity never unplaces; L6 a cluster that was not
+chosen can be taken away; L7 every unplaced replica has a verdict for every cluster; L8 trace and decision agree.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from automation.scheduling.assemble import Assembly
+from automation.scheduling.capacity import Capacity
+from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.explain import Explainer
+from automation.scheduling.filters import Filters
+from automation.scheduling.hardware import Catalogue
+from automation.scheduling.hosting import Hostings, Needs
+from automation.scheduling.ledger import Ledger, PoolLoad
+from automation.scheduling.matching import Evaluate, Matcher, cel_evaluate
+from automation.scheduling.moves import Moves
+from automation.scheduling.place import Placer
+from automation.scheduling.reason import Reason
+from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall
+from automation.scheduling.retain import Judge
+from automation.scheduling.room import Owners, RoomExplainer
+from automation.scheduling.snapshot import Accounting, ClusterState, Deployment, Snapshot, Strategy
+from automation.scheduling.trace import Trace
+from automation.scheduling.work import Work
+
+__all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "schedule"]
+
+
+def schedule(snapshot: Snapshot, *, evaluate: Evaluate | None = None) -> Schedule:
+    """Return where every replica of the fleet belongs, what is missing, and why.
+
+    ``evaluate`` answers selectors; by default the compiled selectors of ``components.cel`` do.
+    """
+    return _Pass(snapshot, evaluate or cel_evaluate()).run()
+
+
+class _Pass:
+    """One pass over one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, evaluate: Evaluate) -> None:
+        compatible = snapshot.options.strategy is Strategy.COMPATIBLE
+        self.snapshot = snapshot
+        self.needs = Needs()
+        catalogue = Catalogue()
+        matcher = Matcher(evaluate)
+        self.hostings = Hostings(
+            matcher, whole_nodes=snapshot.options.accounting is Accounting.NODE, first_fit_only=compatible
+        )
+        self.filters = Filters(snapshot.clusters, snapshot.caches, catalogue, self.hostings)
+        self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
+        self.judge = Judge(self.filters, matcher)
+        placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
+        self.moves = Moves(self.filters, self.ledger, placer, self.judge)
+        self.live: dict[NamespacedName, list[ExistingReplica]] = {}
+        for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
+            self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
+
+    def run(self) -> Schedule:
+        """Take all stages."""
+        self._charge()
+        overfull = tuple(self._overfull())
+        deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
+        works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
+        hardware = list(dict.fromkeys(chain.from_iterable(self.filters.hardware)))
+        for work in works.values():
+            self.hostings.want(work.need, work.deployment.replicas, hardware)
+        for work in works.values():
+            work.allowed = self.filters.allowed(work.deployment, work.need)
+            self.moves.retain(work, self.live.get(work.deployment.key, ()))
+        order = self._order(works.values())
+        for stage in (self.moves.place, self.moves.surge, self.moves.change):
+            for work in order:
+                stage(work)
+        return self._schedule(works, overfull)
+
+    def _loads(self) -> list[tuple[PoolLoad, ...]]:
+        declared = self.snapshot.options.strategy is Strategy.COMPATIBLE
+        return [
+            tuple(
+                PoolLoad(hardware, pool.maximum if declared else pool.nodes)
+                for pool, hardware in zip(cluster.pools, row, strict=True)
+            )
+            for cluster, row in zip(self.filters.clusters, self.filters.hardware, strict=True)
+        ]
+
+    def _charge(self) -> None:
+        """Charge every live replica, and what was seen of other people's pods."""
+        for replica in chain.from_iterable(self.live.values()):
+            position = self.filters.position.get(replica.id.cluster)
+            if position is not None and self.filters.clusters[position].state is not ClusterState.LOST:
+                self.ledger.charge(position, self.judge.adds(replica, position))
+        for position, cluster in enumerate(self.filters.clusters):
+            for number, pool in enumerate(cluster.pools):
+                for pod in pool.observed.foreign if pool.observed else ():
+                    demand = self.filters.hardware[position][number].foreign(dict(pod.devices))
+                    if demand is not None:
+                        self.ledger.charge(position, [(number, demand, 1)])
+
+    def _overfull(self) -> Iterable[Overfull]:
+        for cluster, loads in zip(self.filters.clusters, self.ledger.loads, strict=True):
+            for pool, load in zip(cluster.pools, loads, strict=True):
+                if load.pods and not self.ledger.fits(load, {}):
+                    pods = sum(load.pods.values())
+                    message = f"{pods} pods are promised more than its {load.nodes} nodes are sure to hold"
+                    yield Overfull(cluster.name, pool.name, message)
+
+    def _work(self, deployment: Deployment) -> Work:
+        return Work(deployment, self.needs.of(deployment.shape, deployment.digest), allowed=0)
+
+    def _order(self, works: Iterable[Work]) -> list[Work]:
+        """Return the order in which deployments are placed: the predecessor's, or priority and the smallest first."""
+        if self.snapshot.options.strategy is Strategy.COMPATIBLE:
+            return list(works)
+        return sorted(works, key=lambda work: (-work.deployment.priority, work.need.size, work.deployment.key))
+
+    def _rooms(self, works: Mapping[NamespacedName, Work]) -> RoomExplainer:
+        return RoomExplainer(self.filters, self.ledger, works, Owners(self.filters, self.judge, self.live))
+
+    def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
+        explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works)
+        assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live)
+        placements = assembly.placements(self.snapshot.held)
+        leaving = [
+            Leaving(replica, reason, successor)
+            for work in works.values()
+            for replica, (reason, successor) in work.leaving.items()
+        ]
+        for key, replicas in self.live.items():
+            if key not in works and key not in self.snapshot.held:
+                leaving += [Leaving(replica.id, Reason.REMOVED) for replica in replicas]
+        return Schedule(
+            placements=tuple(placements),
+            shortfalls=tuple(assembly.shortfalls(explainer.summary)),
+            trace=Trace(tuple(works), explainer.explain),
+            leaving=tuple(sorted(leaving, key=lambda each: each.id)),
+            overfull=overfull,
+        )
