@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, Literal
 
 from automation.render.text import Line, Style, line
@@ -34,6 +34,11 @@ class Sinks:
     output: Literal["table", "json"] = "table"
     color: Literal["auto", "always", "never"] = "auto"
     quiet: bool = False
+    answer_on_stderr: bool = False
+
+    def on_stderr(self) -> "Sinks":
+        """Return sinks that print answers for people on stderr, where stdout belongs to a machine."""
+        return replace(self, output="table", answer_on_stderr=True)
 
     @property
     def machine(self) -> bool:
@@ -47,7 +52,7 @@ class Sinks:
 
     def data(self, lines: Iterable[Line]) -> None:
         """Print the answer."""
-        self._write(sys.stdout, lines)
+        self._write(sys.stderr if self.answer_on_stderr else sys.stdout, lines)
 
     def document(self, value: Any) -> None:
         """Print the answer as one JSON document."""

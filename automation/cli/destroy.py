@@ -1,0 +1,73 @@
+"""``berth destroy``: tears an environment down and lists what stays on purpose."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Show, Where
+
+if TYPE_CHECKING:
+    from automation.cli.sinks import Sinks
+
+_SHOW = Show()
+_WHERE = Where()
+
+
+def destroy(
+    *,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="")] = False,
+    where: Where = _WHERE,
+    show: Show = _SHOW,
+) -> int:
+    """Tear the environment down: routes, models, software, clusters; then say what is left.
+
+    Parameters
+    ----------
+    yes
+        Do not ask for the environment's name.
+    """
+    from automation.cli.running import session_for
+    from automation.driver.reading import read_situation
+    from automation.driver.recovery import repair_all
+    from automation.driver.teardown import tear_down
+    from automation.driver.view import failure_view
+    from automation.render.status import destroyed_lines
+    from automation.render.views import DestroyedView
+    from components.errors import ResourceFailed
+
+    sinks = show.sinks()
+    with session_for(where, sinks) as session:
+        situation = read_situation(session, create=False)
+        if not yes:
+            _confirm(where, sinks)
+        if repair_all(session, situation):
+            situation = read_situation(session, create=False)
+        done = tear_down(session, situation)
+        view = DestroyedView(
+            environment=where.env,
+            simulated=where.simulated,
+            deleted=done.deleted,
+            retained=done.retained,
+            failures=tuple(failure_view(name, text) for name, text in sorted(done.failures.items())),
+        )
+    if sinks.machine:
+        sinks.document(view.to_json())
+    else:
+        sinks.data(destroyed_lines(view))
+    return 0 if done.ok else ResourceFailed.exit_code
+
+
+def _confirm(where: Where, sinks: "Sinks") -> None:
+    from components.errors import Cancelled, UsageError
+
+    if sinks.machine or not sys.stdin.isatty():
+        raise UsageError(
+            f"nobody can be asked whether to destroy {where.env}",
+            consequence="Nothing was deleted.",
+            help=f"berth destroy -e {where.env} --yes",
+        )
+    sys.stderr.write(f"This deletes everything of {where.env}. Type its name to go on: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != where.env:
+        raise Cancelled("not destroyed", consequence="Nothing was deleted.")

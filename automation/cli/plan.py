@@ -1,0 +1,75 @@
+"""``berth plan``: what would happen, why, and what the policies say; writes the target lock."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Show, Where
+
+if TYPE_CHECKING:
+    from automation.cli.sinks import Sinks
+    from automation.driver.planner import Plan
+    from automation.driver.session import Session
+
+_SHOW = Show()
+_WHERE = Where()
+
+
+def plan(
+    *,
+    check: Annotated[bool, Parameter(negative="")] = False,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    expect_no_changes: Annotated[bool, Parameter(negative="")] = False,
+    where: Where = _WHERE,
+    show: Show = _SHOW,
+) -> int:
+    """Compute placements, preview them with the policies, and write the target lock.
+
+    Parameters
+    ----------
+    check
+        Write nothing; exit 7 when the committed lock is not what planning gives.
+    dry_run
+        Write nothing.
+    expect_no_changes
+        Exit 7 when anything would change.
+    """
+    from automation.cli.running import session_for
+    from automation.driver.gate import require_passed
+    from automation.driver.planner import make_plan
+    from automation.driver.reading import read_situation
+    from components.errors import UnexpectedChanges
+    from stacks.environment import write_lock
+
+    sinks = show.sinks()
+    with session_for(where, sinks) as session:
+        made = make_plan(session, read_situation(session))
+        show_plan(session, sinks, made)
+        require_passed(made.previews)
+        if check and made.lock_changed:
+            files = ", ".join(f"lock/{name}" for name in made.lock_changed)
+            raise UnexpectedChanges(
+                f"the committed lock is not what planning gives: {files}",
+                consequence="Nothing was written.",
+                help=f"berth plan -e {where.env}",
+            )
+        if expect_no_changes and not made.empty:
+            raise UnexpectedChanges("the plan has changes and none were expected", consequence="Nothing was written.")
+        if not check and not dry_run:
+            for path in write_lock(session.workspace.folder, made.target):
+                sinks.say(f"wrote {path}")
+            if not made.empty:
+                sinks.say(f"next: berth up -e {where.env}{' --simulated' if where.simulated else ''}")
+    return 0
+
+
+def show_plan(session: "Session", sinks: "Sinks", made: "Plan") -> None:
+    """Print a plan in the form that was asked for."""
+    from automation.driver.view import plan_view
+    from automation.render.plan import plan_lines
+
+    view = plan_view(session, made)
+    if sinks.machine:
+        sinks.document(view.to_json())
+    else:
+        sinks.data(plan_lines(view, width=sinks.width))

@@ -1,0 +1,23 @@
+"""``berth status``: what exists, from the state; starts no plugin and changes nothing."""
+
+from automation.cli.options import Show, Where
+
+_SHOW = Show()
+_WHERE = Where()
+
+
+def status(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
+    """Show what exists: clusters, pools, replicas, caches and services, each with its condition."""
+    from automation.cli.running import session_for
+    from automation.driver.reading import read_situation
+    from automation.driver.tree import status_view
+    from automation.render.status import status_lines
+
+    sinks = show.sinks()
+    with session_for(where, sinks) as session:
+        view = status_view(session, read_situation(session, create=False))
+    if sinks.machine:
+        sinks.document(view.to_json())
+    else:
+        sinks.data(status_lines(view))
+    return 0

@@ -1,0 +1,78 @@
+"""``berth up``: the plan, applied step by step, gate by gate."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Show, Where
+
+if TYPE_CHECKING:
+    from automation.cli.sinks import Sinks
+
+_SHOW = Show()
+_WHERE = Where()
+
+
+def up(
+    *,
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", env_var="BERTH_YES")] = False,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    where: Where = _WHERE,
+    show: Show = _SHOW,
+) -> int:
+    """Plan, then apply: build, shift traffic, retire; each step previewed and gated.
+
+    Parameters
+    ----------
+    yes
+        Apply without asking; needed where nobody can answer.
+    dry_run
+        Show the plan and apply nothing.
+    """
+    from automation.cli.plan import show_plan
+    from automation.cli.running import session_for
+    from automation.driver.run import prepare, run_plan
+    from automation.driver.view import step_view, up_view
+    from automation.render.status import up_lines
+    from automation.render.text import Span, line
+    from components.errors import ResourceFailed
+
+    sinks = show.sinks()
+    talk = show.sinks() if not sinks.machine else sinks.on_stderr()
+    with session_for(where, sinks) as session:
+        prepared = prepare(session)
+        show_plan(session, talk, prepared.plan)
+        prepared.require_passed()
+        if dry_run:
+            return 0
+        if not prepared.plan.empty and not yes:
+            _confirm(where, sinks)
+        report = run_plan(
+            session,
+            prepared.plan,
+            announce=lambda step: talk.talk(
+                [line(Span(f"{step.kind.value}", "strong"), f": {', '.join(step_view(step).actions)}")]
+            ),
+        )
+        view = up_view(session, prepared.plan, report, prepared.notes)
+        if sinks.machine:
+            sinks.document(view.to_json())
+        else:
+            sinks.data(up_lines(view, width=sinks.width))
+    return 0 if report.ok else ResourceFailed.exit_code
+
+
+def _confirm(where: Where, sinks: "Sinks") -> None:
+    from components.errors import Cancelled, UsageError
+
+    if sinks.machine or not sys.stdin.isatty():
+        raise UsageError(
+            "nobody can be asked whether to apply this plan",
+            consequence="Nothing was changed.",
+            help=f"berth up -e {where.env} --yes",
+        )
+    sys.stderr.write(f"Apply this plan to {where.env}? Only 'yes' is accepted: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != "yes":
+        raise Cancelled("not applied", consequence="Nothing was changed.")

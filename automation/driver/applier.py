@@ -1,0 +1,177 @@
+"""Applies a plan: build, shift, retire, each previewed, gated and applied, each from the state as it then is.
+
+A step is made from what exists after the step before it, not from what was hoped for: a replica that did not come up is
+never routed to, and its predecessor keeps serving. A cluster that does not answer is left alone and named with what is
+owed to it; the next run that reaches it does that first.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from automation.driver.gate import require_passed
+from automation.driver.planner import Plan
+from automation.driver.policy_pack import place_policy_pack
+from automation.driver.programs import program_of
+from automation.driver.reading import Situation, unreachable
+from automation.driver.session import Session
+from automation.driver.shared import share_facts
+from automation.engine.checkpoint import Checkpoint
+from automation.engine.events import ResourceStep
+from automation.engine.failures import failures_by_component
+from automation.engine.family import POOL_TYPE, Family, is_cluster
+from automation.engine.runner import Applied, Preview
+from automation.engine.state import read_existing
+from automation.observe.owed import skip_unreachable
+from automation.planning.step import Step, StepKind
+from automation.planning.steps import next_step
+from automation.scheduling.existing import Existing
+from components.lock import Lock
+from components.naming import StackName
+from stacks.shard import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedStep:
+    """One step on one stack: what was done, and what failed, by component."""
+
+    kind: StepKind
+    stack: StackName
+    applied: Applied
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did. ``existing`` is what exists at its end, ``owed`` what unreachable clusters still wait for."""
+
+    steps: tuple[AppliedStep, ...]
+    existing: Existing
+    owed: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed; what is owed to a cluster that does not answer is no failure."""
+        return all(step.applied.ok for step in self.steps)
+
+
+Announce = Callable[[Step], None]
+"""Told about each step before it is applied."""
+
+
+def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
+    """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids."""
+    situation = plan.situation
+    done: list[AppliedStep] = []
+    owed: dict[str, None] = {}
+    for kind in StepKind:
+        step = next_step(kind, situation.existing, plan.target, situation.fleet, changes=plan.changes)
+        if step is None:
+            continue
+        announce(step)
+        for shard in _order(kind, situation):
+            run = _StepRun(session, plan, situation, step, shard)
+            finished = run.apply()
+            owed |= dict.fromkeys(run.owed)
+            if finished is not None:
+                done.append(finished)
+        situation = _again(session, situation)
+    return Report(tuple(done), situation.existing, tuple(owed))
+
+
+def _order(kind: StepKind, situation: Situation) -> tuple[Shard, ...]:
+    """Build clusters before the routes to them, and take routes away before what they lead to."""
+    if kind is StepKind.RETIRE:
+        return tuple(reversed(situation.shards))
+    return situation.shards
+
+
+@dataclass(slots=True)
+class _StepRun:
+    """One step on one shard."""
+
+    session: Session
+    plan: Plan
+    situation: Situation
+    step: Step
+    shard: Shard
+    owed: tuple[str, ...] = ()
+
+    def apply(self) -> AppliedStep | None:
+        """Preview, gate and apply; None when there is nothing to apply here."""
+        share_facts(self.session, self.situation, self.shard)
+        preview = self._preview()
+        require_passed({self.shard.stack: preview})
+        checkpoint = self.situation.checkpoints[self.shard.stack]
+        skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable)
+        self.owed = tuple(str(each) for each in skipped.owed)
+        left = frozenset(skipped.exclude) | withheld_urns(preview, checkpoint, self.step.withheld)
+        if not any(_does_something(each) and each.urn not in left for each in preview.steps):
+            return None
+        applied = self.session.runner.up(
+            self.shard.stack,
+            program_of(self.situation.fleet, self.step.lock, self.shard),
+            exclude=sorted(left),
+            continue_on_error=self.step.continue_on_error,
+            listener=self.session.reporter.event,
+        )
+        if not self.step.continue_on_error:
+            applied.require_ok()
+        failures = failures_by_component(applied.failures, checkpoint, steps=applied.steps)
+        return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
+
+    def _preview(self) -> Preview:
+        known = _previewed(self.plan, self.step, self.shard)
+        if known is not None:
+            return known
+        pack = place_policy_pack(self.session.workspace.layout, existing=self.situation.existing.replicas)
+        return self.session.runner.preview(
+            self.shard.stack,
+            program_of(self.situation.fleet, self.step.lock, self.shard),
+            policy_pack=pack,
+            listener=self.session.reporter.event,
+        )
+
+
+def withheld_urns(preview: Preview, checkpoint: Checkpoint, withheld: tuple[str, ...]) -> frozenset[str]:
+    """Return the resources that *are* the clusters and pools which must not be replaced or deleted in this step."""
+    if not withheld:
+        return frozenset()
+    family = Family([*checkpoint, *preview.steps])
+    names = frozenset(withheld)
+    found = set()
+    for member in family:
+        component = family.component(member.urn)
+        if component is not None and component.urn.rpartition("::")[2] in names and _is_platform(component.type):
+            found.add(member.urn)
+    return frozenset(found)
+
+
+def _is_platform(type_: str) -> bool:
+    return is_cluster(type_) or type_ == POOL_TYPE
+
+
+def _does_something(step: ResourceStep) -> bool:
+    """Whether a planned step changes the cloud, or what a component says about itself (a phase, a label)."""
+    return step.op.changes or bool(step.diffs)
+
+
+def _previewed(plan: Plan, step: Step, shard: Shard) -> Preview | None:
+    """Return the plan's own preview when the step is the target itself and nothing happened since."""
+    first = bool(plan.steps) and step.kind is plan.steps[0].kind
+    return plan.previews.get(shard.stack) if first and _same(step.lock, plan.target) else None
+
+
+def _same(one: Lock, other: Lock) -> bool:
+    return one.platform == other.platform and dict(one.namespaces) == dict(other.namespaces)
+
+
+def _again(session: Session, situation: Situation) -> Situation:
+    """Read the states again after a step."""
+    checkpoints = {shard.stack: session.runner.export(shard.stack) for shard in situation.shards}
+    existing = read_existing(checkpoints.values())
+    return replace(
+        situation,
+        checkpoints=checkpoints,
+        existing=existing,
+        unreachable=unreachable(session, existing),
+    )

@@ -1,0 +1,159 @@
+"""Makes a plan: preview 1 of the platform, schedule, target lock, preview 2 of the target with the policies.
+
+The engine is asked at most twice per stack: once what the edited platform would do to clusters and pools (skipped when
+nothing of it changed since it was applied), and once what the target would do, with the policies. The second answer is
+compared with what the schedule assumed; should they differ, the plan is made again from the second.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from automation.driver.policy_pack import place_policy_pack
+from automation.driver.programs import program_of
+from automation.driver.reading import Situation
+from automation.driver.session import Session
+from automation.engine.changes import platform_changes
+from automation.engine.runner import Preview
+from automation.planning.standing import standing_lock
+from automation.planning.step import Step
+from automation.planning.steps import steps
+from automation.planning.target import target_lock
+from automation.scheduling.build import build_snapshot
+from automation.scheduling.changes import NO_CHANGES, Change, PlatformChanges
+from automation.scheduling.observation import ClusterObservation, Observation
+from automation.scheduling.result import Schedule
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Snapshot
+from components.lock import Lock, dump_lock
+from components.naming import StackName
+
+_ROUNDS = 2
+"""How often a plan may be made again because the engine's answer differs from what was assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole plan: what was found, decided, and what the engine and the policies say to it."""
+
+    situation: Situation
+    changes: PlatformChanges
+    snapshot: Snapshot
+    schedule: Schedule
+    target: Lock
+    steps: tuple[Step, ...]
+    previews: Mapping[StackName, Preview] = field(default_factory=dict)
+
+    @property
+    def lock_changed(self) -> tuple[str, ...]:
+        """The files of the lock that this plan would write, change or remove, sorted."""
+        old = dump_lock(self.situation.committed) if self.situation.committed else {}
+        new = dump_lock(self.target)
+        return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing would change: no step, no resource."""
+        return not self.steps and not any(preview.changed for preview in self.previews.values())
+
+
+def make_plan(session: Session, situation: Situation, *, previews: bool = True) -> Plan:
+    """Plan from ``situation``. Without ``previews`` the engine is not asked, and the platform is taken as unchanged."""
+    changes = _ask_platform(session, situation) if previews else NO_CHANGES
+    for _ in range(_ROUNDS):
+        plan = _decide(session, situation, changes)
+        if not previews:
+            return plan
+        plan = replace(plan, previews=preview_target(session, plan))
+        found = _changes(plan.previews, situation)
+        if _alike(found, changes):
+            break
+        session.reporter.note("the target would change the platform in a way that was not foreseen; planning again")
+        changes = found
+    return plan
+
+
+def _decide(session: Session, situation: Situation, changes: PlatformChanges) -> Plan:
+    snapshot = build_snapshot(
+        situation.fleet,
+        situation.existing,
+        changes=changes,
+        observation=_observation(session, situation),
+        now=session.clock(),
+        held=frozenset(),
+    )
+    placed = schedule(snapshot)
+    target = target_lock(situation.fleet, placed, situation.existing, berth=session.berth)
+    return Plan(
+        situation=situation,
+        changes=changes,
+        snapshot=snapshot,
+        schedule=placed,
+        target=target,
+        steps=steps(situation.existing, target, situation.fleet, changes=changes),
+    )
+
+
+def _observation(session: Session, situation: Situation) -> Observation:
+    now = session.clock()
+    return Observation(clusters={name: ClusterObservation(at=now, reachable=False) for name in situation.unreachable})
+
+
+def _ask_platform(session: Session, situation: Situation) -> PlatformChanges:
+    """Preview 1: the platform as edited, with the replicas that exist, and without policies."""
+    if situation.nothing_exists:
+        # Nothing can be replaced or lost; every cluster of the manifests is one that this plan creates.
+        created = dict.fromkeys(situation.fleet.clusters, Change.CREATE)
+        return PlatformChanges(clusters=created, touched=bool(created))
+    if situation.platform_applied():
+        return NO_CHANGES
+    session.reporter.phase("asking the engine what the edited platform would change")
+    lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
+    found = {}
+    for shard in situation.shards:
+        program = program_of(situation.fleet, lock, shard)
+        preview = session.runner.preview(shard.stack, program, listener=session.reporter.event)
+        if not preview.refused:
+            preview.require_ok()
+        found[shard.stack] = preview
+    return _changes(found, situation)
+
+
+def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
+    """Preview 2: the target, with the policy pack, on every stack."""
+    session.reporter.phase("previewing the target with the policies")
+    pack = place_policy_pack(session.workspace.layout, existing=plan.situation.existing.replicas)
+    return {
+        shard.stack: session.runner.preview(
+            shard.stack,
+            program_of(plan.situation.fleet, plan.target, shard),
+            policy_pack=pack,
+            listener=session.reporter.event,
+        )
+        for shard in plan.situation.shards
+    }
+
+
+def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> PlatformChanges:
+    clusters: dict[str, Change] = {}
+    pools: dict[tuple[str, str], Change] = {}
+    touched = False
+    for stack, preview in previews.items():
+        found = platform_changes(preview, checkpoint=situation.checkpoints.get(stack))
+        clusters |= found.clusters
+        pools |= found.pools
+        touched = touched or found.touched
+    return PlatformChanges(clusters=clusters, pools=pools, touched=touched)
+
+
+def _alike(found: PlatformChanges, assumed: PlatformChanges) -> bool:
+    """Whether the same clusters and pools go away; other differences change no placement."""
+
+    def going(changes: PlatformChanges) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+        return (
+            frozenset(name for name, change in changes.clusters.items() if change.goes_away),
+            frozenset(key for key, change in changes.pools.items() if change.goes_away),
+        )
+
+    clusters, pools = going(found)
+    known_clusters, known_pools = going(assumed)
+    return clusters <= known_clusters and pools <= known_pools

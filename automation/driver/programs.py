@@ -1,0 +1,18 @@
+"""Programs for the engine: one shard of an environment, with a lock that the driver made."""
+
+from automation.engine.runner import Program
+from components.api.fleet import Fleet
+from components.lock import Lock
+from stacks.shard import Shard
+
+
+def program_of(fleet: Fleet, lock: Lock, shard: Shard) -> Program:
+    """Return a program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs."""
+
+    def run() -> None:
+        from stacks.config import ProgramConfig  # noqa: PLC0415 (imports the cloud SDKs, when the engine asks)
+        from stacks.program import program  # noqa: PLC0415
+
+        program(fleet, lock, shard, ProgramConfig.from_pulumi())
+
+    return run

@@ -1,0 +1,126 @@
+"""Reads the present: what is wanted, what exists, who answers. The first thing every run does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from automation.driver.session import Session
+from automation.driver.workspace import Workspace
+from automation.engine.checkpoint import Checkpoint
+from automation.engine.family import is_cluster
+from automation.engine.state import read_existing
+from automation.scheduling.existing import Existing
+from components.api.fleet import Fleet
+from components.errors import MixedState, Problem, StackNotFound
+from components.lock import Lock
+from components.naming import StackName
+from stacks.environment import read_lock, read_manifests
+from stacks.shard import Shard, shards
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Everything a plan starts from.
+
+    ``committed`` is the target lock on disk. ``checkpoints`` holds the states that exist, by stack. ``unreachable``
+    names clusters that do not answer, with the reason.
+    """
+
+    fleet: Fleet
+    warnings: tuple[Problem, ...]
+    committed: Lock | None
+    shards: tuple[Shard, ...]
+    checkpoints: Mapping[StackName, Checkpoint]
+    existing: Existing
+    unreachable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def nothing_exists(self) -> bool:
+        """Whether no stack holds anything yet."""
+        return all(checkpoint.is_empty for checkpoint in self.checkpoints.values())
+
+    def platform_applied(self) -> bool:
+        """Whether the last finished update of every shard built the platform as the manifests have it now.
+
+        Only a hint that saves a preview: the preview of the target is compared with what was assumed.
+        """
+        wanted = self.fleet.platform_digest()
+        found = [self.checkpoints.get(shard.stack) for shard in self.shards]
+        return all(state is not None and state.outputs.get("platformDigest") == wanted for state in found)
+
+
+def read_manifests_of(workspace: Workspace) -> tuple[Fleet, tuple[Problem, ...]]:
+    """Read the manifests; raises ConfigError with every problem of every file, before anything else is touched."""
+    loaded = read_manifests(workspace.folder)
+    return loaded.raise_if_errors(), loaded.problems
+
+
+def read_situation(session: Session, *, create: bool = True, missing_ok: bool = False) -> Situation:
+    """Read manifests, lock and states, and ask which clusters answer.
+
+    ``create`` makes the environment's stacks when they do not exist yet (an empty stack holds nothing); without it a
+    missing environment raises StackNotFound, unless ``missing_ok``.
+    """
+    fleet, warnings = read_manifests_of(session.workspace)
+    committed = read_lock(session.workspace.folder)
+    checkpoints = read_checkpoints(session, fleet, committed, must_exist=not (create or missing_ok))
+    existing = read_existing(checkpoints.values())
+    refuse_mixed(session, existing)
+    found = shards(fleet, clusters=existing.clusters)
+    if create:
+        for shard in found:
+            if shard.stack not in checkpoints:
+                session.runner.ensure_stack(shard.stack)
+                checkpoints[shard.stack] = session.runner.export(shard.stack)
+    return Situation(
+        fleet=fleet,
+        warnings=warnings,
+        committed=committed,
+        shards=found,
+        checkpoints=checkpoints,
+        existing=existing,
+        unreachable=unreachable(session, existing),
+    )
+
+
+def read_checkpoints(
+    session: Session, fleet: Fleet, committed: Lock | None, *, must_exist: bool
+) -> dict[StackName, Checkpoint]:
+    """Export the states of the environment's stacks that exist.
+
+    A stack of a cluster whose manifest is gone still counts. Raises StackNotFound when there is none and one must be.
+    """
+    locked = [entry.name for entry in committed.platform.clusters] if committed else []
+    names = {shard.stack for shard in shards(fleet, clusters=locked)}
+    single = fleet.environment.spec.layout == "Single"
+    present = {stack for stack in session.runner.stacks() if stack.environment == fleet.name}
+    wanted = present if not single else present & names
+    if not wanted and must_exist:
+        raise StackNotFound(
+            f"environment {fleet.name} was never applied: there is no stack {fleet.name}",
+            help=f"berth up -e {fleet.name}",
+        )
+    return {stack: session.runner.export(stack) for stack in sorted(wanted)}
+
+
+def refuse_mixed(session: Session, existing: Existing) -> None:
+    """Raise MixedState when a simulated run meets real state or the reverse."""
+    simulated = session.workspace.simulated
+    if existing.simulated is not None and existing.simulated is not simulated:
+        found, asked = ("simulated", "real") if existing.simulated else ("real", "simulated")
+        raise MixedState(
+            f"the state of environment {session.workspace.environment} is {found}, this run is {asked}",
+            consequence="Nothing was changed.",
+            help="run with --simulated" if existing.simulated else "run without --simulated",
+        )
+
+
+def unreachable(session: Session, existing: Existing) -> dict[str, str]:
+    """Ask every cluster that exists whether it answers; return the ones that do not, with the reason."""
+    endpoints = {name: cluster.endpoint for name, cluster in existing.clusters.items() if cluster.endpoint}
+    answers = session.observer.reachable(endpoints)
+    return {name: answer.why for name, answer in sorted(answers.items()) if not answer.reachable}
+
+
+def cluster_components(checkpoint: Checkpoint) -> Mapping[str, str]:
+    """Return the URN of every cluster's component, by the cluster's name."""
+    return {resource.name: resource.urn for resource in checkpoint if is_cluster(resource.type)}

@@ -1,0 +1,47 @@
+"""One whole run: repair, forget what is lost, plan, write the lock, apply. What ``berth up`` does."""
+
+from dataclasses import dataclass, field
+
+from automation.driver.applier import Announce, Report, apply_plan
+from automation.driver.gate import require_passed
+from automation.driver.lost import forget_lost
+from automation.driver.planner import Plan, make_plan
+from automation.driver.reading import read_situation
+from automation.driver.recovery import repair_all
+from automation.driver.session import Session
+from stacks.environment import write_lock
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that may be applied, and what was done to get there."""
+
+    plan: Plan
+    notes: tuple[str, ...] = field(default=())
+
+    def require_passed(self) -> None:
+        """Raise unless policies and engine let the plan pass."""
+        require_passed(self.plan.previews)
+
+
+def prepare(session: Session) -> Prepared:
+    """Settle what an earlier run left behind, then plan."""
+    notes: list[str] = []
+    situation = read_situation(session)
+    repaired = repair_all(session, situation)
+    for report in repaired:
+        notes += report.lines
+    forgotten = forget_lost(session, read_situation(session) if repaired else situation)
+    for each in forgotten:
+        for text in each.lines:
+            session.reporter.note(text)
+        notes += each.lines
+    if repaired or forgotten:
+        situation = read_situation(session)
+    return Prepared(make_plan(session, situation), tuple(notes))
+
+
+def run_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
+    """Write the target lock, then apply; the lock is written first, so that what was meant is on disk in a crash."""
+    write_lock(session.workspace.folder, plan.target)
+    return apply_plan(session, plan, announce=announce)

@@ -1,0 +1,81 @@
+"""A session: everything one run of the driver works with, opened once and given to every part."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from automation.driver.reporter import Reporter
+from automation.driver.simulation import prepare_simulation
+from automation.driver.workspace import Workspace
+from automation.engine.interruption import Interruption
+from automation.engine.runner import Runner
+from automation.engine.toolchain.ensure import ensure
+from automation.engine.toolchain.environment import engine_environment
+from automation.observe.reachability import Observer
+from components.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run's means: where, with which engine, who listens, what time it is."""
+
+    workspace: Workspace
+    runner: Runner
+    reporter: Reporter
+    observer: Observer
+    berth: str
+    clock: Callable[[], datetime]
+
+
+def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Interruption) -> Session:
+    """Find or install the engine, prepare the simulation if that is asked for, and return a session.
+
+    Raises ToolchainError when no engine can be had, and UsageError when the project has no ``Pulumi.yaml``.
+    """
+    from automation.engine.pulumi import PulumiRunner  # noqa: PLC0415 (imports the SDK, which takes a while)
+
+    layout = workspace.layout
+    if layout.project_file is None:
+        raise UsageError(
+            f"{layout.root} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init NAME"
+        )
+    toolchain = ensure(layout, progress=reporter.phase)
+    if workspace.simulated:
+        prepare_simulation(layout)
+    environment = engine_environment(layout, simulated=workspace.simulated, base=os.environ, toolchain=toolchain)
+    runner = PulumiRunner(
+        toolchain.pulumi,
+        project=workspace.project,
+        environment=environment,
+        interruption=interruption,
+        release=f"berth unlock -e {workspace.environment}{' --simulated' if workspace.simulated else ''}",
+    )
+    return Session(
+        workspace=workspace,
+        runner=runner,
+        reporter=reporter,
+        observer=_observer(workspace),
+        berth=metadata.version("berth"),
+        clock=lambda: datetime.now(UTC),
+    )
+
+
+def _observer(workspace: Workspace) -> Observer:
+    if workspace.simulated:
+        from automation.observe.simulated import SimulatedObserver  # noqa: PLC0415 (only in rehearsals)
+        from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415
+
+        return SimulatedObserver(SimulatedCloud(workspace.layout.simulated_clouds, scenario=_scenario()))
+    from automation.observe.live import LiveObserver  # noqa: PLC0415 (only for real clouds)
+
+    return LiveObserver()
+
+
+def _scenario() -> Path | None:
+    from automation.rehearsal.scenario import VARIABLE  # noqa: PLC0415 (only in rehearsals)
+
+    path = os.environ.get(VARIABLE)
+    return Path(path) if path else None

@@ -1,0 +1,80 @@
+"""Tears an environment down: routes first, then everything on the clusters, then the clusters; says what stays."""
+
+from dataclasses import dataclass
+
+from automation.driver.reading import Situation
+from automation.driver.session import Session
+from automation.engine.checkpoint import Checkpoint, Resource
+from automation.engine.failures import failures_by_component
+from automation.engine.family import Family
+from components.errors import ResourceFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Teardown:
+    """What is gone and what is left on purpose."""
+
+    deleted: int
+    retained: tuple[str, ...]
+    failures: dict[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that should go is gone."""
+        return not self.failures
+
+
+def protected(situation: Situation) -> tuple[str, ...]:
+    """Return what a teardown would be refused for: protected resources, by stack and name."""
+    return tuple(
+        f"{stack}: {resource.name}"
+        for stack, checkpoint in situation.checkpoints.items()
+        for resource in checkpoint
+        if resource.protected
+    )
+
+
+def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = False) -> Teardown:
+    """Delete every resource of every stack and then the stacks; a failure leaves the rest for the next run.
+
+    Raises ResourceFailed, before anything is touched, when something is protected.
+    """
+    kept_back = protected(situation)
+    if kept_back:
+        raise ResourceFailed(
+            f"protected resources: {', '.join(kept_back[:5])}{' ...' if len(kept_back) > 5 else ''}",  # noqa: PLR2004
+            consequence="Nothing was deleted.",
+            help="set `protect: false` in the Environment and run `berth up` first",
+        )
+    deleted = 0
+    retained: list[str] = []
+    failures: dict[str, str] = {}
+    for shard in reversed(situation.shards):
+        checkpoint = situation.checkpoints.get(shard.stack)
+        if checkpoint is None:
+            continue
+        session.reporter.phase(f"deleting stack {shard.stack}")
+        kept = retained_lines(checkpoint)
+        applied = session.runner.destroy(shard.stack, continue_on_error=True, listener=session.reporter.event)
+        deleted += sum(step.op.removes and step.custom and not step.retained for step in applied.steps)
+        if applied.ok:
+            retained += kept
+            if not keep_stacks:
+                session.runner.remove_stack(shard.stack)
+        else:
+            failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
+            if not failures:
+                applied.require_ok()
+    return Teardown(deleted, tuple(retained), failures)
+
+
+def retained_lines(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Return what stays when the state lets go of it: kind, name and cluster, sorted."""
+    family = Family(checkpoint)
+    return tuple(sorted(_line(each, family) for each in checkpoint if each.retained and each.custom))
+
+
+def _line(resource: Resource, family: Family) -> str:
+    kind = resource.type.rpartition(":")[2]
+    cluster = family.cluster(resource.urn)
+    return f"{kind} {resource.id}{f' on cluster {cluster}' if cluster else ''}"

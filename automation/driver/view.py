@@ -1,0 +1,284 @@
+"""From what the driver knows to what is shown: fills the frozen views that renderers and machines read."""
+
+from collections.abc import Iterable, Mapping
+
+from automation.driver.applier import Report
+from automation.driver.gate import HOLDS_DATA
+from automation.driver.planner import Plan
+from automation.driver.session import Session
+from automation.engine.events import Op, PolicyFinding, ResourceStep
+from automation.engine.runner import Preview
+from automation.planning.step import Step, StepSummary
+from automation.render.text import count
+from automation.render.views import (
+    AppliedStepView,
+    ExplanationView,
+    FailureView,
+    LeavingView,
+    PlacementView,
+    PlanView,
+    PolicySummaryView,
+    PolicyView,
+    ResourceView,
+    ShortfallView,
+    StepView,
+    UpView,
+    VerdictView,
+)
+from automation.scheduling.result import Placed, Shortfall
+from automation.scheduling.snapshot import ClusterState
+from automation.scheduling.verdict import Verdict
+from components.naming import StackName
+
+_OPS = {
+    Op.CREATE: "create",
+    Op.IMPORT: "import",
+    Op.UPDATE: "update",
+    Op.DELETE: "delete",
+    Op.REPLACE: "replace",
+    Op.SAME: "same",
+}
+"""How an operation is called in output; the halves of a replacement are not counted beside the whole."""
+
+
+def plan_view(session: Session, plan: Plan) -> PlanView:
+    """Return everything that a person or a machine needs to judge a plan."""
+    previews = plan.previews
+    return PlanView(
+        environment=session.workspace.environment,
+        simulated=session.workspace.simulated,
+        empty=plan.empty,
+        placements=tuple(placement_view(plan, each) for each in plan.schedule.placements),
+        leaving=tuple(
+            LeavingView(
+                replica=str(each.id),
+                reason=each.reason.value,
+                successor=str(each.successor) if each.successor else None,
+            )
+            for each in plan.schedule.leaving
+        ),
+        shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
+        steps=tuple(step_view(each) for each in plan.steps),
+        counts=_counts(preview.changes for preview in previews.values()),
+        resources=tuple(view for stack, each in previews.items() for view in resource_views(stack, each.changed)),
+        policies=policy_view(previews.values()),
+        notes=notes(plan),
+        lock_changed=plan.lock_changed,
+    )
+
+
+def placement_view(plan: Plan, placed: Placed) -> PlacementView:
+    """Return one replica of the plan."""
+    existing = plan.situation.existing.replicas.get(placed.id)
+    changed = existing is not None and (existing.entry.shape != placed.digest or existing.entry.labels != placed.labels)
+    asked = {
+        (engine.name, number, request.name): request.count
+        for engine in placed.shape.engines
+        for number, member in enumerate(engine.members)
+        for request in member.requests
+    }
+    devices = []
+    for engine in placed.placement:
+        copies = next((each.copies for each in placed.shape.engines if each.name == engine.engine), 1)
+        shapes = next((each.members for each in placed.shape.engines if each.name == engine.engine), ())
+        for number, member in enumerate(engine.members):
+            pods = copies * (shapes[number].pods if number < len(shapes) else 1)
+            claims = ", ".join(
+                f"{asked.get((engine.engine, number, claim.request), 1)} x {claim.device_class}"
+                for claim in member.claims
+            )
+            times = f"{count(pods, 'pod')} of " if pods > 1 else ""
+            devices.append(f"{member.pool}: {times}{claims or 'no device'}")
+    cluster = next((each for each in plan.snapshot.clusters if each.name == placed.id.cluster), None)
+    return PlacementView(
+        replica=str(placed.id),
+        namespace=placed.id.namespace,
+        deployment=placed.id.deployment,
+        cluster=placed.id.cluster,
+        index=placed.id.index,
+        name=placed.name,
+        change="new" if existing is None else "changed" if changed else "kept",
+        reason=placed.reason.value,
+        planned_cluster=cluster is not None and cluster.state is ClusterState.PLANNED,
+        needs_scale_up=placed.needs_scale_up,
+        replaces=str(placed.predecessor) if placed.predecessor else None,
+        devices=tuple(dict.fromkeys(devices)),
+    )
+
+
+def shortfall_view(plan: Plan, shortfall: Shortfall) -> ShortfallView:
+    """Return why a deployment does not get all it asks for."""
+    trace = plan.schedule.trace.get((shortfall.namespace, shortfall.deployment))
+    return ShortfallView(
+        deployment=f"{shortfall.namespace}/{shortfall.deployment}",
+        wanted=shortfall.wanted,
+        placed=shortfall.placed,
+        message=shortfall.message,
+        summary=trace.summary if trace else "",
+        verdicts=tuple(verdict_view(each) for each in trace.verdicts) if trace else (),
+    )
+
+
+def verdict_view(verdict: Verdict) -> VerdictView:
+    """Return what one cluster said."""
+    return VerdictView(
+        cluster=verdict.cluster,
+        code=verdict.code.value,
+        message=verdict.message,
+        planned=verdict.planned,
+        taken=verdict.taken,
+        wanted=verdict.wanted,
+        free=verdict.free,
+        pools=tuple(f"{pool.pool}: {pool.message}" for pool in verdict.pools),
+    )
+
+
+def explanation_view(plan: Plan, namespace: str, deployment: str) -> ExplanationView | None:
+    """Return the explanation of one deployment; None when the manifests have none of that name."""
+    trace = plan.schedule.trace.get((namespace, deployment))
+    if trace is None:
+        return None
+    own = [each for each in plan.schedule.placements if (each.id.namespace, each.id.deployment) == trace_key(trace)]
+    return ExplanationView(
+        deployment=f"{namespace}/{deployment}",
+        wanted=trace.wanted,
+        placed=trace.placed,
+        summary=trace.summary,
+        placements=tuple(placement_view(plan, each) for each in own),
+        verdicts=tuple(verdict_view(each) for each in trace.verdicts),
+    )
+
+
+def trace_key(trace: object) -> tuple[str, str]:
+    """Return the namespace and name of a trace."""
+    return (str(getattr(trace, "namespace", "")), str(getattr(trace, "deployment", "")))
+
+
+_ACTIONS: tuple[tuple[str, str, str], ...] = (
+    ("clusters_built", "cluster", "to build"),
+    ("caches_staged", "cache", "to stage"),
+    ("created", "replica", "to start"),
+    ("changed", "replica", "to change in place"),
+    ("retried", "part", "to try again"),
+    ("served", "replica", "to serve"),
+    ("drained", "replica", "to drain"),
+    ("kept_back", "replica", "kept until a successor serves"),
+    ("services", "service", "to route anew"),
+    ("retired", "replica", "to retire"),
+    ("caches_dropped", "cache", "to drop"),
+    ("clusters_removed", "cluster", "to remove"),
+)
+
+
+def step_view(step: Step) -> StepView:
+    """Return one step in words."""
+    return StepView(kind=step.kind.value, actions=actions(step.summary))
+
+
+def actions(summary: StepSummary) -> tuple[str, ...]:
+    """Return what a step does: ``2 replicas to start``."""
+    said = []
+    for name, noun, what in _ACTIONS:
+        number = getattr(summary, name)
+        if number:
+            said.append(f"{count(number, noun)} {what}")
+    return tuple(said) or ("settings of the platform to apply",)
+
+
+def resource_views(stack: StackName, steps: Iterable[ResourceStep]) -> Iterable[ResourceView]:
+    """Yield the changes of one stack; a replacement is shown once, as a whole."""
+    for step in steps:
+        op = _OPS.get(step.op)
+        if op is None or op == "same":
+            continue
+        yield ResourceView(
+            op=op,
+            type=step.type,
+            name=step.name,
+            stack=str(stack),
+            because=step.replace_keys or tuple(dict.fromkeys(diff.path for diff in step.diffs))[:6],
+            loses_data=step.type in HOLDS_DATA and op in {"delete", "replace"} and not step.retained,
+        )
+
+
+def _counts(all_changes: Iterable[Mapping[Op, int]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for changes in all_changes:
+        for op, number in changes.items():
+            name = _OPS.get(op)
+            if name:
+                counts[name] = counts.get(name, 0) + number
+    return dict(sorted(counts.items()))
+
+
+def policy_view(previews: Iterable[Preview]) -> PolicySummaryView:
+    """Return what the policies said to all stacks together."""
+    packs: dict[str, None] = {}
+    passed: set[str] = set()
+    failed: set[str] = set()
+    violations: dict[tuple[str, str], PolicyView] = {}
+    deferred: dict[tuple[str, str], PolicyView] = {}
+    for preview in previews:
+        report = preview.policies
+        packs |= dict.fromkeys(f"{name} {version}".strip() for name, version in sorted(report.packs.items()))
+        for summary in report.summaries:
+            passed |= set(summary.passed)
+            failed |= set(summary.failed)
+        violations |= {(each.rule, each.message): _finding(each) for each in report.findings}
+        deferred |= {(each.rule, each.message): _finding(each) for each in report.deferred}
+    failed |= {each.rule for each in (*violations.values(), *deferred.values())}
+    return PolicySummaryView(
+        packs=tuple(packs),
+        passed=tuple(sorted(passed - failed)),
+        violations=tuple(violations[key] for key in sorted(violations)),
+        deferred=tuple(deferred[key] for key in sorted(deferred)),
+    )
+
+
+def _finding(finding: PolicyFinding) -> PolicyView:
+    subject, colon, message = finding.message.partition(": ")
+    if not colon:
+        subject, message = finding.urn.rpartition("::")[2], finding.message
+    text = message.rpartition("\n")[2] if message.count("\n") else message
+    return PolicyView(rule=finding.rule, level=finding.level.value, subject=subject, message=text)
+
+
+def notes(plan: Plan) -> tuple[str, ...]:
+    """Return what a person should know beside the plan itself."""
+    situation = plan.situation
+    said = [f"{name} SKIPPED unreachable: {reason}" for name, reason in situation.unreachable.items()]
+    said += [f"interrupted: {urn.rpartition('::')[2]}; berth up repairs it first" for urn in situation.existing.pending]
+    said += [
+        f"{name} is marked lost: berth up forgets it"
+        for name, cluster in situation.fleet.clusters.items()
+        if cluster.spec.lost and name in situation.existing.clusters
+    ]
+    said += [f"{problem.where}: {problem.message}" for problem in situation.warnings]
+    return tuple(said)
+
+
+def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] = ()) -> UpView:
+    """Return the report of a run."""
+    return UpView(
+        environment=session.workspace.environment,
+        simulated=session.workspace.simulated,
+        ok=report.ok,
+        steps=tuple(
+            AppliedStepView(
+                kind=each.kind.value,
+                stack=str(each.stack),
+                counts=_counts([each.applied.changes]),
+                seconds=round(each.applied.seconds, 1),
+                failures=tuple(failure_view(name, text) for name, text in sorted(each.failures.items())),
+            )
+            for each in report.steps
+        ),
+        shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
+        notes=(*extra, *report.owed),
+    )
+
+
+def failure_view(subject: str, text: str) -> FailureView:
+    """Return one failure."""
+    resource, _, message = text.partition(": ")
+    return FailureView(subject=subject, resource=resource, message=message or text)
