@@ -1,5 +1,7 @@
 """What is known about a pool before it exists."""
 
+from typing import Any
+
 import pytest
 
 from components.checks.facts import PoolFact
@@ -8,9 +10,8 @@ from components.clusters.pool_facts import PoolFacts, accelerator_type
 from tests.support.platforms import GPU, NIC, eks, existing, fleet, hardware, pool
 
 
-def _facts(**changes: object) -> PoolFacts:
-    devices = changes.pop("devices", (GPU,))
-    known = fleet(eks(pools=[pool(**changes)]), classes=[hardware(devices=devices)])  # type: ignore[arg-type]
+def _facts(*, devices: tuple[dict[str, Any], ...] = (GPU,), **changes: Any) -> PoolFacts:
+    known = fleet(eks(pools=[pool(**changes)]), classes=[hardware(devices=devices)])
     return ClusterArgs.from_spec(known, "east", release="default", stack="dev").pools[0]
 
 

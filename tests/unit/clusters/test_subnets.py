@@ -33,6 +33,15 @@ def test_public_ranges_are_derived_from_private_ones() -> None:
     assert [each.public for each in plan.zones] == ["10.9.32.0/20", "10.9.48.0/20"]
 
 
+def test_a_vpc_of_its_own_moves_every_range() -> None:
+    """With only the VPC written, the subnets follow it; the predecessor kept those of another network."""
+    assert [each.private for each in plan_subnets("us-east-1", vpc="172.20.0.0/16").zones] == [
+        "172.20.48.0/20",
+        "172.20.64.0/20",
+        "172.20.80.0/20",
+    ]
+
+
 @given(
     prefix=st.integers(16, 24),
     base=st.integers(0, 255),
