@@ -32,7 +32,8 @@ def run() -> None:
 
 
 def _run(stack: StackName) -> None:
-    folder = environment_folder(project_root(Path(pulumi.get_root_directory())), stack.environment)
+    root = project_root(Path(pulumi.get_root_directory() or Path.cwd()))
+    folder = environment_folder(root, stack.environment)
     if not folder.is_dir():
         raise ConfigError(
             [
