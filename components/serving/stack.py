@@ -18,6 +18,7 @@ from components.serving.release import Needs, Release, ReleaseComponent
 
 _CRITICAL = ("system-node-critical", "system-cluster-critical")
 _QUOTA = "allow-critical-pods"
+_EXTENSION = "x-kubernetes-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +149,7 @@ class ServingStack(Component):
                 kubernetes.apiextensions.v1.CustomResourceDefinition(
                     self.child(definition.name),
                     metadata=self.metadata(metadata["name"], annotations=metadata.get("annotations")),
-                    spec=document["spec"],
+                    spec=_as_inputs(document["spec"]),
                     opts=self._options(self._cluster.ready),
                 )
             )
@@ -203,3 +204,11 @@ class ServingStack(Component):
         return self.options(
             provider=self._cluster.provider, depends_on=depends_on, deleted_with=self._cluster.deleted_with
         )
+
+
+def _as_inputs(value: Any) -> Any:
+    """Spell a definition's extensions as the provider does: its names hold no dashes, and it puts them back."""
+    if isinstance(value, dict):
+        names = {key: key.replace("-", "_") if key.startswith(_EXTENSION) else key for key in value}
+        return {names[key]: _as_inputs(item) for key, item in value.items()}
+    return [_as_inputs(item) for item in value] if isinstance(value, list) else value

@@ -132,7 +132,7 @@ def _kubernetes_provider(site: Site, cluster: "aws.eks.Cluster") -> "kubernetes.
 def _addon(
     site: Site, name: str, cluster: "aws.eks.Cluster", *, depends_on: tuple[pulumi.Resource, ...] = ()
 ) -> pulumi.Resource:
-    """Register an add-on in the version that the cloud pairs with the cluster's. It vanishes with the cluster."""
+    """Register an add-on in the version that the cloud pairs with the cluster's."""
     import pulumi_aws as aws  # noqa: PLC0415
 
     return aws.eks.Addon(
@@ -142,7 +142,7 @@ def _addon(
         resolve_conflicts_on_create="OVERWRITE",
         resolve_conflicts_on_update="OVERWRITE",
         tags=site.tags(),
-        opts=site.options(aws.eks.Addon, depends_on=depends_on, deleted_with=cluster),
+        opts=site.options(aws.eks.Addon, depends_on=depends_on),
     )
 
 

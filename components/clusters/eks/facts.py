@@ -127,7 +127,6 @@ DRANET_IMAGES = (
 REPLACE_BY_DELETE = frozenset(
     {
         "aws:ec2/natGateway:NatGateway",
-        "aws:ec2/subnet:Subnet",
         "aws:efs/mountTarget:MountTarget",
         "aws:eks/addon:Addon",
         "aws:eks/cluster:Cluster",
@@ -136,7 +135,8 @@ REPLACE_BY_DELETE = frozenset(
     }
 )
 """Kinds whose replacement cannot stand beside the old one, because the cloud allows one of a name, an address range or
-a place: they are deleted first. Every other kind carries a hash of what replaces it in its physical name."""
+a place: they are deleted first. Every other kind that has a physical name carries a hash of what replaces it in there.
+A subnet is not listed: the control plane lets go of the old one only when it has the new one."""
 
 PROTECTED = frozenset(
     {

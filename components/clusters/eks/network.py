@@ -25,6 +25,7 @@ def build_network(site: Site) -> Network:
     """Register the network. Nodes live in private subnets and leave through one NAT gateway.
 
     Limit: the NAT gateway is in the first zone; while that zone is down, nodes of other zones cannot pull images.
+    Limit: a subnet's new range must be free beside the old ones; a swap of two ranges takes two updates.
     """
     import pulumi_aws as aws  # noqa: PLC0415
 

@@ -55,7 +55,7 @@ def build_roles(site: Site) -> Roles:
 
 
 def bind_pod_roles(site: Site, cluster: "aws.eks.Cluster", roles: Roles) -> dict[str, pulumi.Resource]:
-    """Give the service accounts their roles; return the bindings by role name. They vanish with the cluster."""
+    """Give the service accounts their roles; return the bindings by role name."""
     import pulumi_aws as aws  # noqa: PLC0415
 
     return {
@@ -66,9 +66,7 @@ def bind_pod_roles(site: Site, cluster: "aws.eks.Cluster", roles: Roles) -> dict
             service_account=pod.service_account,
             role_arn=roles.pods[pod.role].role.arn,
             tags=site.tags(),
-            opts=site.options(
-                aws.eks.PodIdentityAssociation, depends_on=roles.pods[pod.role].policies, deleted_with=cluster
-            ),
+            opts=site.options(aws.eks.PodIdentityAssociation, depends_on=roles.pods[pod.role].policies),
         )
         for pod in facts.POD_ROLES
     }

@@ -258,12 +258,7 @@ def test_what_owns_nothing_outside_vanishes_with_the_cluster() -> None:
     recorded = _usual()
     cluster = recorded.one("aws:eks/cluster:Cluster").urn
     vanishing = {each.type for each in recorded.resources if each.options.deleted_with == cluster}
-    assert vanishing == {
-        "aws:eks/addon:Addon",
-        "aws:eks/podIdentityAssociation:PodIdentityAssociation",
-        "kubernetes:helm.sh/v3:Release",
-        "kubernetes:storage.k8s.io/v1:StorageClass",
-    }
+    assert vanishing == {"kubernetes:helm.sh/v3:Release", "kubernetes:storage.k8s.io/v1:StorageClass"}
 
 
 def test_kinds_that_cannot_stand_beside_their_successor_are_deleted_first() -> None:
