@@ -18,6 +18,7 @@ from components.api.rules import (
     Annotations,
     DnsLabel,
     Labels,
+    Namespace,
     ServiceLabel,
     ShortSubdomain,
     Subdomain,
@@ -92,7 +93,7 @@ class Metadata(Model):
     name: Subdomain
     """The name, unique per kind and namespace."""
 
-    namespace: DnsLabel = ""
+    namespace: Namespace = ""
     """The namespace of a namespaced kind; by default the folder's under `models/`, else `default`."""
 
     labels: Labels = FrozenDict()

@@ -49,14 +49,15 @@ class Recogniser:
 
     def read(self, source: Source) -> None:
         """Fill ``source`` with its key, and with its model if the document is right."""
-        metadata = source.node.get("metadata")
-        name = metadata.text("name") if isinstance(metadata, MappingNode) else ""
+        written = source.node.get("metadata")
+        name = written.text("name") if isinstance(written, MappingNode) else ""
         source.key = (source.model.__name__, self._namespace(source), name)
         self._folder(source)
         reader = _Reader(source)
         data = reader.mapping(source.node, source.model, ())
-        if source.model.NAMESPACED and isinstance(data.get("metadata"), dict):
-            data["metadata"].setdefault("namespace", source.key[1])
+        metadata = data.get("metadata")
+        if source.model.NAMESPACED and isinstance(metadata, dict):
+            metadata["namespace"] = metadata.get("namespace") or source.key[1]
         try:
             document = source.model.model_validate(data, by_alias=True, by_name=False)
         except ValidationError as error:

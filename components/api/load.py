@@ -114,7 +114,15 @@ class _Loader:
         first = self._unique()
         environment = self._environment(first)
         sound = not any(problem.severity is Severity.ERROR for problem in self._all())
-        reading = Reading(first, frozenset(self.unread), environment, complete=self.complete, sound=sound)
+        unnamed = {source.key[:2] for source in self.sources if source.misnamed}
+        reading = Reading(
+            first,
+            frozenset(self.unread),
+            environment,
+            complete=self.complete,
+            sound=sound,
+            unnamed=frozenset(unnamed),
+        )
         check_references(reading)
         return self._result(first, environment)
 
@@ -225,7 +233,9 @@ class _Loader:
             yield from source.problems
 
     def _result(self, first: dict[tuple[str, str, str], Source], environment: Source | None) -> LoadResult:
-        ordered = tuple(sorted(set(self._all()), key=lambda problem: problem.order))
+        # A value that is aliased is wrong wherever it is used, and mended in one place.
+        places = {problem.order: problem for problem in sorted(self._all(), key=lambda problem: problem.path)}
+        ordered = tuple(places[order] for order in sorted(places))
         broken = {source.key for source in self.sources if source.broken}
         broken |= {("", namespace, "") for namespace in self.unread}
         if any(problem.severity is Severity.ERROR for problem in ordered):

@@ -21,7 +21,8 @@ class Reading:
     """The documents by kind, namespace and name, and which folders have a file that could not be read to its end.
 
     With ``complete`` false the files are only some of an environment, so what is not here may be elsewhere. ``sound``
-    says that no file and no document had an error by itself.
+    says that no file and no document had an error by itself. ``unnamed`` holds kind and namespace of documents whose
+    name could not be read, or is wrong: they may be what somebody refers to.
     """
 
     sources: dict[Key, Source]
@@ -29,6 +30,7 @@ class Reading:
     environment_source: Source | None
     complete: bool = True
     sound: bool = True
+    unnamed: frozenset[tuple[str, str]] = frozenset()
     by_kind: dict[str, list[tuple[Source, Document]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,7 +63,7 @@ class Reading:
 
     def missing(self, kind: type[Document], name: str, namespace: str = "") -> bool:
         """Whether no document has that name, and no unreadable file can hold it."""
-        if (kind.__name__, namespace, name) in self.sources:
+        if (kind.__name__, namespace, name) in self.sources or (kind.__name__, namespace) in self.unnamed:
             return False
         return "" not in self.unread and namespace not in self.unread
 

@@ -130,6 +130,13 @@ DnsLabel = Annotated[
 ]
 """A name that is an RFC 1123 label."""
 
+Namespace = Annotated[
+    str,
+    Field(json_schema_extra={"pattern": syntax.LABEL_PATTERN}),
+    checked(lambda text: syntax.dns_label(text) if text else "", Code.NAME_INVALID),
+]
+"""A namespace, or nothing."""
+
 ServiceLabel = Annotated[
     str,
     Field(min_length=1, json_schema_extra={"pattern": syntax.SERVICE_PATTERN}),

@@ -67,6 +67,9 @@ def _finish(made: dict[str, Any], model: type[Model]) -> None:
         if prop is None:
             continue
         prop.pop("title", None)
+        prop.setdefault("description", field.info.description)
+        if "default" in prop:
+            prop["default"] = _without_nothing(prop["default"])
         if field.own is not None and not field.own.supported:
             del made["properties"][name]
         elif field.own is not None and MODELPLANE in api_versions(model.__name__):
@@ -88,6 +91,13 @@ def _portable(model: type[Model]) -> dict[str, Any]:
                 wrap = {"list": {"items": inner}, "map": {"additionalProperties": inner}}
                 properties[name] = wrap.get(field.container, inner)
     return {"properties": properties} if properties else {}
+
+
+def _without_nothing(value: Any) -> Any:
+    """Leave absent fields out of a default."""
+    if isinstance(value, dict):
+        return {key: _without_nothing(inner) for key, inner in value.items() if inner is not None}
+    return value
 
 
 def _sorted(value: Any) -> Any:

@@ -39,6 +39,11 @@ class Source:
         """Whether the document has an error."""
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
+    @property
+    def misnamed(self) -> bool:
+        """Whether the document's name could not be read, or is wrong."""
+        return not self.key[2] or any(problem.path == "metadata.name" for problem in self.problems)
+
     def add(
         self,
         code: Code,
