@@ -16,7 +16,6 @@ from automation.scheduling.result import Placed, Shortfall
 from automation.scheduling.retain import Judge
 from automation.scheduling.snapshot import Deployment
 from automation.scheduling.work import New, Work
-from components.labels import Label
 from components.lock import Claim, EnginePlacement, MemberPlacement
 from components.naming import ReplicaId, replica_name
 
@@ -69,7 +68,7 @@ class Assembly:
     def _of(self, work: Work) -> Iterator[Placed]:
         predecessors = {after: before for before, (_, after) in work.leaving.items() if after is not None}
         for replica in work.kept:
-            relabelled = labels_of(work.deployment, replica.id) != replica.entry.labels
+            relabelled = dict(work.deployment.labels) != replica.entry.labels
             reason = Reason.RELABELLED if relabelled else Reason.KEPT
             yield self._kept(replica, reason, work.deployment, predecessors.get(replica.id))
         for replica in work.waiting:
@@ -112,7 +111,7 @@ class Assembly:
             placement=entry.placement,
             shape=replica.shape,
             digest=entry.shape,
-            labels=labels_of(deployment, replica.id) if deployment else entry.labels,
+            labels=dict(deployment.labels) if deployment else entry.labels,
             kept=True,
             reason=reason,
             needs_scale_up=replica.id in self._scaling,
@@ -136,7 +135,7 @@ class Assembly:
             placement=self._placement(deployment, identity.cluster, options),
             shape=deployment.shape,
             digest=deployment.digest,
-            labels=labels_of(deployment, identity),
+            labels=dict(deployment.labels),
             kept=kept,
             reason=reason,
             needs_scale_up=identity in self._scaling,
@@ -208,16 +207,6 @@ class Assembly:
             if load is not None:
                 load.pods[demand] = load.pods.get(demand, 0) + number
         return fits
-
-
-def labels_of(deployment: Deployment, replica: ReplicaId) -> dict[str, str]:
-    """Return the labels of a replica and its endpoint: the user's, then those that Berth writes and that win."""
-    return {
-        **deployment.labels,
-        Label.DEPLOYMENT.value: replica.deployment,
-        Label.CLUSTER.value: replica.cluster,
-        Label.REPLICA_INDEX.value: str(replica.index),
-    }
 
 
 def _complaints(work: Work, summary: Callable[[Work], str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ class Placed:
     """A replica of the target.
 
     ``kept`` is False for a new one. ``predecessor`` is the live replica that it replaces: that one goes only after
-    this one serves. ``needs_scale_up`` says that its nodes are not there yet.
+    this one serves. ``needs_scale_up`` says that its nodes are not there yet. ``labels`` are the user's alone.
     """
 
     id: ReplicaId

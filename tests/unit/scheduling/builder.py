@@ -177,12 +177,6 @@ def live(
         )
         for each in what.engines
     )
-    stamped = {
-        **(wanted.labels if labels is None else labels),
-        "modelplane.ai/deployment": wanted.name,
-        "modelplane.ai/cluster": where,
-        "modelplane.ai/replica-index": str(index),
-    }
     entry = ReplicaEntry(
         deployment=wanted.name,
         cluster=where,
@@ -190,7 +184,7 @@ def live(
         name=replica_name(identity),
         phase=phase,
         shape=shape_digest(what),
-        labels=stamped,
+        labels=dict(wanted.labels if labels is None else labels),
         placement=placement,
     )
     return ExistingReplica(identity, entry, what, ready=ready, failure=failure)

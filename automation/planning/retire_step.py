@@ -1,0 +1,39 @@
+"""The retire step: what drains or never served and is not wanted goes, and after it what only it needed.
+
+What still serves stays, wanted or not: a successor that failed has not taken its place. Caches go when no replica reads
+them, clusters when no replica is on them.
+"""
+
+from automation.planning.caches import copies_in_use
+from automation.planning.parts import Parts
+from automation.scheduling.existing import Existing
+from components.lock import Phase
+
+
+def retire(existing: Existing, before: Parts, wanted: Parts) -> Parts:
+    """Return what the retire step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
+    replicas = {
+        identity: (entry, shape)
+        for identity, (entry, shape) in before.replicas.items()
+        if identity in wanted.replicas or entry.phase is Phase.SERVING
+    }
+    read = {identity for identity, _ in copies_in_use(existing, {key: shape for key, (_, shape) in replicas.items()})}
+    caches = {key: pair for key, pair in before.caches.items() if key in wanted.caches or key in read}
+    occupied = {identity.cluster for identity in replicas}
+    clusters = {name: entry for name, entry in before.clusters.items() if name in wanted.clusters or name in occupied}
+    used = {(identity.namespace, identity.cluster) for identity in replicas}
+    used |= {(identity.namespace, identity.cluster) for identity in caches}
+    # Endpoints of what still serves lie on the front doors, in namespaces that the target may no longer have there.
+    routed = {identity.namespace for identity in replicas}
+    return Parts(
+        clusters=clusters,
+        replicas=replicas,
+        caches={key: pair for key, pair in caches.items() if key.cluster in clusters},
+        services={key: entry for key, entry in before.services.items() if key in wanted.services},
+        endpoints={key: entry for key, entry in before.endpoints.items() if key in wanted.endpoints},
+        namespaces={
+            key: created
+            for key, created in before.namespaces.items()
+            if key[1] in clusters and (key in wanted.namespaces or key in used or key[0] in routed)
+        },
+    ).routed()

@@ -1,0 +1,86 @@
+"""The shift step: endpoints and weights, only to replicas that are ready in the state; what is replaced drains.
+
+An old replica drains only as far as enough of the wanted ones serve: behind a successor that failed, its predecessor
+keeps serving. The last replica of a deployment is never taken out of the routes for not being ready.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from automation.planning.parts import Parts, restarts
+from automation.planning.services import service_entries
+from automation.planning.target import external_endpoints
+from automation.scheduling.existing import Existing, ExistingReplica, NamespacedName
+from components.api.fleet import Fleet
+from components.lock import Phase, ReplicaEntry, ServiceEntry
+from components.naming import ReplicaId
+
+
+def shift(existing: Existing, before: Parts, wanted: Parts, fleet: Fleet) -> Parts:
+    """Return what the shift step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
+    phases = _phases(existing, before, wanted)
+    replicas = {
+        identity: (_entry(before, wanted, identity).model_copy(update={"phase": phases[identity]}), shape)
+        for identity, (_, shape) in before.replicas.items()
+    }
+    after = replace(before, replicas=replicas, endpoints={**before.endpoints, **external_endpoints(fleet)})
+    return replace(after, services=_services(existing, after, fleet)).routed()
+
+
+def _entry(before: Parts, wanted: Parts, identity: ReplicaId) -> ReplicaEntry:
+    """Return the wanted entry of a replica if its shape has arrived, else the one it has."""
+    entry = before.replicas[identity][0]
+    target = wanted.replicas.get(identity)
+    return target[0] if target and not restarts(entry, target[0]) else entry
+
+
+def _services(existing: Existing, after: Parts, fleet: Fleet) -> dict[NamespacedName, ServiceEntry]:
+    """Lead services to what serves and is ready; one that is not wanted any more stays as it is until it is retired."""
+    serving = {identity: entry for identity, (entry, _) in after.replicas.items() if entry.phase is Phase.SERVING}
+    ready = {identity: entry for identity, entry in serving.items() if existing.replicas[identity].ready}
+    return {**after.services, **dict(service_entries(fleet, ready, serving))}
+
+
+def _phases(existing: Existing, before: Parts, wanted: Parts) -> dict[ReplicaId, Phase]:
+    deployments: dict[NamespacedName, list[ExistingReplica]] = {}
+    for identity in before.replicas:
+        key = (identity.namespace, identity.deployment)
+        deployments.setdefault(key, []).append(existing.replicas[identity])
+    sizes: dict[NamespacedName, int] = {}
+    for identity in wanted.replicas:
+        key = (identity.namespace, identity.deployment)
+        sizes[key] = sizes.get(key, 0) + 1
+    phases: dict[ReplicaId, Phase] = {}
+    for key, replicas in deployments.items():
+        phases.update(_of_deployment(replicas, wanted, sizes.get(key, 0)))
+    return phases
+
+
+def _of_deployment(replicas: list[ExistingReplica], wanted: Parts, size: int) -> Iterator[tuple[ReplicaId, Phase]]:
+    """Yield the phases of one deployment's replicas; ``size`` is how many of it the target has."""
+    current = [each for each in replicas if _arrived(each, wanted)]
+    olds = [each for each in replicas if not _arrived(each, wanted)]
+    ready = {each.id for each in current if each.ready}
+    lacking = {identity.cluster for identity in wanted.replicas if identity not in ready}
+    needed = max(0, size - len(ready))
+    # Keep those that serve best: ready ones, beside a successor that is not there yet, then by identity.
+    candidates = sorted(
+        (each for each in olds if each.routed),
+        key=lambda each: (not each.ready, each.entry.phase is Phase.DRAINING, each.id.cluster not in lacking, each.id),
+    )
+    kept = {each.id for each in candidates[:needed]}
+    serving = ready | {each.id for each in olds if each.id in kept and each.ready}
+    for each in current:
+        last = not serving and each.entry.phase is Phase.SERVING and not each.ready
+        yield each.id, Phase.SERVING if each.ready or last else Phase.STARTING
+    for each in olds:
+        if not each.routed:
+            yield each.id, Phase.STARTING
+        else:
+            yield each.id, Phase.SERVING if each.id in kept else Phase.DRAINING
+
+
+def _arrived(replica: ExistingReplica, wanted: Parts) -> bool:
+    """Whether a live replica is the wanted one, in the wanted shape."""
+    target = wanted.replicas.get(replica.id)
+    return target is not None and not restarts(replica.entry, target[0])

@@ -1,0 +1,127 @@
+"""Steps: from what exists to the target, so that nothing is taken away before its successor serves.
+
+Each step is a pure function of state and target. ``next_step`` makes the one that the driver applies now, from the
+state that the step before it really left; ``steps`` shows all three as if each succeeded. A step that would change
+nothing is none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from automation.planning.arrive import arrived
+from automation.planning.build_step import build
+from automation.planning.parts import Parts
+from automation.planning.retire_step import retire
+from automation.planning.shift_step import shift
+from automation.planning.step import Step, StepKind, StepSummary
+from automation.scheduling.changes import NO_CHANGES, PlatformChanges
+from automation.scheduling.existing import Existing, NamespacedName
+from components.api.fleet import Fleet
+from components.lock import Lock, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
+from components.naming import ReplicaId
+
+Replicas = Mapping[ReplicaId, tuple[ReplicaEntry, ReplicaShape]]
+
+
+def next_step(
+    kind: StepKind, existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES
+) -> Step | None:
+    """Return the step of one kind from what exists now; None when it would change nothing.
+
+    ``changes`` is what preview 1 said. It can make a build step necessary that no lock asks for, and it names what must
+    be kept out of an update while replicas still run on it.
+    """
+    wanted = Parts.of_lock(target)
+    before = Parts.of_existing(existing, fleet)
+    match kind:
+        case StepKind.BUILD:
+            after = build(existing, before, wanted)
+        case StepKind.SHIFT:
+            after = shift(existing, before, wanted, fleet)
+        case StepKind.RETIRE:
+            after = retire(existing, before, wanted)
+    retried = _retried(existing, wanted) if kind is StepKind.BUILD else 0
+    forced = kind is StepKind.BUILD and (retried or existing.pending or changes.any)
+    if not forced and _same(existing, after, fleet):
+        return None
+    return Step(
+        kind=kind,
+        lock=after.lock(fleet, target.platform),
+        continue_on_error=kind.continue_on_error,
+        summary=replace(_summary(existing, before, after, wanted, kind), retried=retried),
+        withheld=_withheld(after.replicas, changes),
+    )
+
+
+def steps(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES) -> tuple[Step, ...]:
+    """Return the steps from what exists to the target, each from what the one before it leaves if all goes well."""
+    found: list[Step] = []
+    for kind in StepKind:
+        step = next_step(kind, existing, target, fleet, changes=changes)
+        if step is not None:
+            found.append(step)
+            existing = arrived(existing, step.lock)
+    return tuple(found)
+
+
+def _same(existing: Existing, after: Parts, fleet: Fleet) -> bool:
+    """Whether a step leaves everything as it is; a cluster whose manifest was removed is deleted by any step."""
+    gone = [name for name in existing.clusters if name not in fleet.clusters]
+    return not gone and after == Parts.of_existing(existing, fleet, marked=False)
+
+
+def _retried(existing: Existing, wanted: Parts) -> int:
+    """Count what is wanted, exists, and is not in order: the update tries it again."""
+    parts = [
+        *(each.ready for identity, each in existing.replicas.items() if identity in wanted.replicas),
+        *(each.ready for identity, each in existing.caches.items() if identity in wanted.caches),
+        *(each.ready for name, each in existing.clusters.items() if name in wanted.clusters),
+    ]
+    return parts.count(False)
+
+
+def _withheld(replicas: Replicas, changes: PlatformChanges) -> tuple[str, ...]:
+    held: set[str] = set()
+    for identity, (entry, _) in replicas.items():
+        if changes.cluster(identity.cluster).goes_away:
+            held.add(identity.cluster)
+        pools = {member.pool for engine in entry.placement for member in engine.members}
+        held |= {f"{identity.cluster}/{pool}" for pool in pools if changes.pool(identity.cluster, pool).goes_away}
+    return tuple(sorted(held))
+
+
+def _summary(existing: Existing, before: Parts, after: Parts, wanted: Parts, kind: StepKind) -> StepSummary:
+    phases = {
+        identity: (before.replicas[identity][0].phase, entry.phase)
+        for identity, (entry, _) in after.replicas.items()
+        if identity in before.replicas
+    }
+    changed = sum(
+        _contents(before.replicas[identity][0]) != _contents(after.replicas[identity][0]) for identity in phases
+    )
+    kept_back = [
+        identity
+        for identity, (entry, _) in after.replicas.items()
+        if identity not in wanted.replicas and entry.phase is Phase.SERVING
+    ]
+    return StepSummary(
+        created=len(after.replicas.keys() - before.replicas.keys()),
+        changed=changed,
+        served=sum(old is not new and new is Phase.SERVING for old, new in phases.values()),
+        drained=sum(old is not new and new is Phase.DRAINING for old, new in phases.values()),
+        retired=len(existing.replicas.keys() - after.replicas.keys()),
+        kept_back=len(kept_back) if kind is not StepKind.BUILD else 0,
+        caches_staged=len(after.caches.keys() - before.caches.keys()),
+        caches_dropped=len(existing.caches.keys() - after.caches.keys()),
+        services=_differences(before.services, after.services),
+        clusters_built=len(after.clusters.keys() - existing.clusters.keys()),
+        clusters_removed=len(existing.clusters.keys() - after.clusters.keys()),
+    )
+
+
+def _contents(entry: ReplicaEntry) -> ReplicaEntry:
+    return entry.model_copy(update={"phase": Phase.SERVING, "stays": None})
+
+
+def _differences(before: Mapping[NamespacedName, ServiceEntry], after: Mapping[NamespacedName, ServiceEntry]) -> int:
+    return sum(before.get(key) != after.get(key) for key in {*before, *after})

@@ -1,0 +1,217 @@
+"""Building the snapshot: everything the scheduler may know, from manifests, state, preview and observation.
+
+What holds for one cloud and not for another (which storage class can be shared, whether a pool's maximum can be
+reached, which nodes share a fabric) is decided here, so that the scheduler itself knows no cloud.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from automation.planning.shapes import cache_shape, replica_shape
+from automation.scheduling.changes import Change, PlatformChanges
+from automation.scheduling.existing import Existing, ExistingCluster, NamespacedName
+from automation.scheduling.observation import ClusterObservation, Observation
+from automation.scheduling.snapshot import (
+    Accounting,
+    CacheNeed,
+    Cluster,
+    ClusterState,
+    Deployment,
+    Device,
+    Options,
+    Pool,
+    Snapshot,
+    Strategy,
+)
+from automation.scheduling.storage import storage_class
+from components.api.fleet import Fleet
+from components.api.inference_class import InferenceClass
+from components.api.inference_cluster import InferenceCluster, NodePool
+from components.api.model_deployment import ModelDeployment
+from components.checks.facts import Taint, Toleration
+from components.errors import SchedulingError
+from components.lock import shape_digest
+
+_GOING = {
+    Change.REPLACE: "this change would replace it",
+    Change.DELETE: "this change would delete it",
+    Change.REPLACE_REFUSED: "this change would replace it, and its protection forbids that",
+}
+
+
+def build_snapshot(
+    fleet: Fleet,
+    existing: Existing,
+    *,
+    changes: PlatformChanges,
+    observation: Observation | None,
+    now: datetime,
+    held: frozenset[NamespacedName] = frozenset(),
+) -> Snapshot:
+    """Return what the scheduler may know now.
+
+    ``held`` names deployments whose manifest cannot be used; one whose cache has no manifest is held as well.
+    """
+    devices = {name: tuple(_devices(each)) for name, each in fleet.classes.items()}
+    deployments, broken = _deployments(fleet, held)
+    return Snapshot(
+        clusters=tuple(_clusters(fleet, existing, changes, observation, devices)),
+        deployments=tuple(deployments),
+        replicas=tuple(existing.replicas[identity] for identity in sorted(existing.replicas)),
+        caches=tuple(existing.caches[identity] for identity in sorted(existing.caches)),
+        held=held | broken,
+        options=_options(fleet),
+        now=now,
+    )
+
+
+def _options(fleet: Fleet) -> Options:
+    scheduling = fleet.environment.spec.scheduling
+    return Options(Strategy(scheduling.strategy), Accounting(scheduling.accounting))
+
+
+def _clusters(
+    fleet: Fleet,
+    existing: Existing,
+    changes: PlatformChanges,
+    observation: Observation | None,
+    devices: dict[str, tuple[Device, ...]],
+) -> Iterator[Cluster]:
+    for name in sorted({*fleet.clusters, *existing.clusters}):
+        manifest = fleet.clusters.get(name)
+        seen = observation.clusters.get(name) if observation else None
+        if manifest is None:
+            source = existing.clusters[name].source
+            yield Cluster(name, ClusterState.GOING_AWAY, "its manifest was removed", source)
+            continue
+        state, why = _state(manifest, existing.clusters.get(name), changes.cluster(name), seen)
+        yield Cluster(
+            name=name,
+            state=state,
+            why=why,
+            source=manifest.source,
+            region=manifest.region,
+            labels=manifest.metadata.labels,
+            taints=tuple(Taint(each.key, each.value or "", each.effect) for each in manifest.spec.taints),
+            pools=tuple(
+                _pool(manifest, pool, devices[pool.class_name], changes.pool(name, pool.name), seen)
+                for pool in manifest.spec.node_pools
+            ),
+            storage_class=storage_class(manifest),
+            seen=seen.at if seen else None,
+        )
+
+
+def _state(
+    manifest: InferenceCluster, existing: ExistingCluster | None, change: Change, seen: ClusterObservation | None
+) -> tuple[ClusterState, str]:
+    if manifest.spec.lost:
+        state, why = ClusterState.LOST, "it is marked as lost"
+    elif manifest.spec.removing:
+        state, why = ClusterState.GOING_AWAY, "it is being removed"
+    elif change.goes_away:
+        state, why = ClusterState.GOING_AWAY, _GOING[change]
+    elif existing is None:
+        state, why = ClusterState.PLANNED, "this plan creates it"
+    elif existing.failure:
+        state, why = ClusterState.NOT_READY, existing.failure
+    elif seen is not None and not seen.reachable:
+        state, why = ClusterState.NOT_READY, f"it did not answer at {seen.at:%Y-%m-%d %H:%M} UTC"
+    elif not existing.ready or (manifest.spec.node_pools and not existing.gateway_address):
+        state, why = ClusterState.PLANNED, "its creation was interrupted; this plan finishes it"
+    else:
+        state, why = ClusterState.READY, ""
+    return state, why
+
+
+def _pool(
+    manifest: InferenceCluster,
+    pool: NodePool,
+    devices: tuple[Device, ...],
+    change: Change,
+    seen: ClusterObservation | None,
+) -> Pool:
+    return Pool(
+        name=pool.name,
+        class_name=pool.class_name,
+        devices=devices,
+        realised=pool.node_count,
+        maximum=pool.most_nodes,
+        # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
+        scales=pool.autoscaled and manifest.source != "Existing",
+        fabric=_fabric(pool),
+        leaving=_GOING[change] if change.goes_away else "",
+        observed=seen.pools.get(pool.name) if seen else None,
+    )
+
+
+def _fabric(pool: NodePool) -> str:
+    """Return the identity of the fabric within the cluster: pools with equal ones can carry one gang.
+
+    EFA reaches within one zone, so a pool that spans zones shares it with nobody; InfiniBand without a named fabric is
+    a pool's own.
+    """
+    match pool.fabric.type:
+        case "None":
+            return ""
+        case "EFA":
+            return f"EFA {pool.zones[0]}" if len(pool.zones) == 1 else f"EFA of {pool.name}"
+        case "InfiniBand":
+            named = pool.fabric.infiniband
+            return f"InfiniBand {named.fabric}" if named else f"InfiniBand of {pool.name}"
+
+
+def _devices(hardware: InferenceClass) -> Iterator[Device]:
+    for device in hardware.spec.devices:
+        yield Device(
+            name=device.name,
+            driver=device.driver,
+            count=device.count,
+            device_class=device.device_class_name or "",
+            claimable=device.claim == "DRA",
+            attributes=tuple(
+                (key, each.kind, each.value)
+                for key, each in sorted(device.attributes.items())
+                if each.value is not None
+            ),
+            capacity=tuple((key, each.value) for key, each in sorted(device.capacity.items())),
+        )
+
+
+def _deployments(fleet: Fleet, held: frozenset[NamespacedName]) -> tuple[list[Deployment], frozenset[NamespacedName]]:
+    deployments: list[Deployment] = []
+    broken: set[NamespacedName] = set()
+    for key, manifest in sorted(fleet.deployments.items()):
+        if key in held:
+            continue
+        try:
+            deployments.append(_deployment(fleet, manifest))
+        except SchedulingError:
+            broken.add(key)
+    return deployments, frozenset(broken)
+
+
+def _deployment(fleet: Fleet, manifest: ModelDeployment) -> Deployment:
+    spec = manifest.spec.template.spec
+    shape = replica_shape(fleet, manifest)
+    cache: CacheNeed | None = None
+    if spec.model_cache_ref is not None:
+        found = fleet.caches[manifest.namespace, spec.model_cache_ref.name]
+        selector = found.spec.cluster_selector
+        cache = CacheNeed(
+            found.name, shape_digest(cache_shape(found)), selector.match_labels if selector is not None else None
+        )
+    return Deployment(
+        namespace=manifest.namespace,
+        name=manifest.name,
+        replicas=manifest.spec.replicas,
+        shape=shape,
+        digest=shape_digest(shape),
+        labels=manifest.spec.template.metadata.labels,
+        selector=spec.cluster_selector.match_labels if spec.cluster_selector is not None else None,
+        tolerations=tuple(
+            Toleration(each.key or "", each.operator, each.value or "", each.effect or "") for each in spec.tolerations
+        ),
+        cache=cache,
+        allow_gap=manifest.spec.surge.allow_gap,
+    )
