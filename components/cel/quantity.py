@@ -194,7 +194,9 @@ def _parse_big(digits: str, factor: int, exponent: int, places: int, *, form: Fo
     if unscaled == 0:
         return Quantity(0, scale, big=True, format=form)
     if scale > MAX_SPAN:
-        raise QuantityError(f"exponents above {MAX_SPAN} are not supported for numbers of this length", unsupported=True)
+        raise QuantityError(
+            f"exponents above {MAX_SPAN} are not supported for numbers of this length", unsupported=True
+        )
     if scale >= _NANO:
         nanos = unscaled * 10 ** (scale - _NANO)
     elif _NANO - scale > len(digits) + 30:  # a factor adds at most 19 digits: nothing is left but the rounding

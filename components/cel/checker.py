@@ -1,0 +1,347 @@
+"""Check an expression's types in one environment, and resolve every call to its possible overloads.
+
+The answer is beside the tree: the type of each node, the overloads of each call, and calls whose receiver turned out
+to be a namespace (``optional.of(x)``). The first problem is raised; its kind is the class that the tables name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NoReturn
+
+from components.cel import types as t
+from components.cel.declarations import Function, Overload
+from components.cel.environment import Environment
+from components.cel.problem import SelectorError
+from components.cel.syntax import (
+    Call,
+    Expr,
+    Fold,
+    Ident,
+    ListExpr,
+    Literal,
+    MapExpr,
+    Select,
+    StructExpr,
+    qualified_name,
+)
+from components.cel.types import Kind, Type, is_dyn
+from components.cel.unify import Bindings, most_general
+from components.cel.values import UInt
+
+_LITERALS: Final[dict[object, Type]] = {
+    bool: t.BOOL, int: t.INT, UInt: t.UINT, float: t.DOUBLE, str: t.STRING, bytes: t.BYTES, type(None): t.NULL,
+}  # fmt: skip
+_A, _B = t.param("A"), t.param("B")
+TYPE_NAMES: Final[dict[str, Type]] = {
+    "bool": t.BOOL, "bytes": t.BYTES, "double": t.DOUBLE, "int": t.INT, "null_type": t.NULL, "string": t.STRING,
+    "uint": t.UINT, "list": t.list_of(_A), "map": t.map_of(_A, _B), "type": t.type_of(),
+    "google.protobuf.Timestamp": t.TIMESTAMP, "google.protobuf.Duration": t.DURATION,
+    "net.IP": t.IP, "net.CIDR": t.CIDR, "optional_type": t.optional_of(t.param("T")),
+}  # fmt: skip
+WRAPPERS: Final[dict[str, Type]] = {
+    f"google.protobuf.{name}Value": Type(kind.kind, kind.name, nullable=True)
+    for name, kind in (
+        ("Bool", t.BOOL), ("Bytes", t.BYTES), ("Double", t.DOUBLE), ("Float", t.DOUBLE), ("Int32", t.INT),
+        ("Int64", t.INT), ("String", t.STRING), ("UInt32", t.UINT), ("UInt64", t.UINT),
+    )
+}  # fmt: skip
+_NAMESPACES: Final = frozenset({"google", "net"})
+_SYMBOLS: Final = {"@in": "in"}
+
+
+@dataclass(slots=True)
+class Checked:
+    """The result of a check; keys are node ids."""
+
+    environment: Environment
+    root: Expr
+    types: dict[int, Type] = field(default_factory=dict)
+    overloads: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    global_names: dict[int, str] = field(default_factory=dict)
+    type_values: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def result(self) -> Type:
+        """The type of the whole expression."""
+        return self.types[self.root.id]
+
+
+def check(root: Expr, environment: Environment, expression: str) -> Checked:
+    """Check a tree; the result type is not judged here."""
+    checker = _Checker(root, environment, expression)
+    checker.check(root)
+    return checker.finish()
+
+
+class _Checker:
+    __slots__ = ("_bindings", "_checked", "_environment", "_expression", "_fresh", "_functions", "_scopes", "_types")
+
+    def __init__(self, root: Expr, environment: Environment, expression: str) -> None:
+        self._environment = environment
+        self._functions = environment.functions
+        self._expression = expression
+        self._checked = Checked(environment, root)
+        self._types = self._checked.types
+        self._bindings = Bindings()
+        self._scopes: list[dict[str, Type]] = []
+        self._fresh = 0
+
+    def finish(self) -> Checked:
+        """Bind what is still free."""
+        resolve = self._bindings.resolve
+        for node_id, found in self._types.items():
+            if found.params or found.kind is Kind.PARAM:
+                self._types[node_id] = resolve(found, free_to_dyn=True)
+        return self._checked
+
+    def check(self, node: Expr) -> Type:
+        """Check one node and keep its type."""
+        found = _HANDLERS[type(node)](self, node)
+        self._types[node.id] = found
+        return found
+
+    def _fail(self, kind: str, message: str, pos: int) -> NoReturn:
+        raise SelectorError(kind, message, expression=self._expression, offset=pos)
+
+    def _free(self) -> Type:
+        self._fresh += 1
+        return t.param(f"_var{self._fresh}")
+
+    def _resolve(self, value: Type) -> Type:
+        if value.params or value.kind is Kind.PARAM:
+            return self._bindings.resolve(value, free_to_dyn=False)
+        return value
+
+    def _literal(self, node: Literal) -> Type:
+        return _LITERALS[type(node.value)]
+
+    def _lookup(self, name: str, node: Expr) -> Type | None:
+        """Find a variable or the name of a type."""
+        bare = name.removeprefix(".")
+        for scope in reversed(self._scopes):
+            if bare in scope:
+                return scope[bare]
+        if bare == "device":
+            return t.DEVICE
+        named = TYPE_NAMES.get(bare)
+        if named is not None:
+            self._checked.type_values[node.id] = bare
+            return t.type_of(named)
+        return None
+
+    def _ident(self, node: Ident) -> Type:
+        found = self._lookup(node.name, node)
+        if found is None:
+            self._fail("undeclared", f"undeclared reference to {node.name[:80]!r}", node.pos)
+        return found
+
+    def _select(self, node: Select) -> Type:
+        name = qualified_name(node)
+        if name and name.removeprefix(".").partition(".")[0] in _NAMESPACES:
+            found = self._lookup(name, node)
+            if found is not None:
+                return found
+        found = self._field(node, node.operand, node.field, optional=False)
+        return t.BOOL if node.test else found
+
+    def _field(self, node: Expr, operand: Expr, name: str, *, optional: bool) -> Type:
+        target, wrapped = t.unwrap(self._resolve(self.check(operand)))
+        if target.kind is Kind.MAP:
+            found = target.params[1]
+        elif target.kind is Kind.STRUCT:
+            found = self._member(node, target, name)
+        elif target.kind is Kind.PARAM:
+            self._bindings.assign([t.DYN], [target])
+            found = t.DYN
+        else:
+            if not is_dyn(target):
+                self._fail("no-field-selection", f"type '{target}' does not support field selection", node.pos)
+            found = t.DYN
+        found = self._resolve(found)
+        return t.optional_of(found) if wrapped or optional else found
+
+    def _member(self, node: Expr, target: Type, name: str) -> Type:
+        fields = self._environment.device_fields if target == t.DEVICE else {}
+        if name not in fields:
+            allowed = f"; it has {', '.join(sorted(fields))}" if fields else ""
+            self._fail("undefined-field", f"undefined field '{name[:80]}' of {target}{allowed}", node.pos)
+        return fields[name]
+
+    def _call(self, node: Call) -> Type:
+        name = node.function
+        if name == "_?._":
+            field_name = node.args[1]
+            assert isinstance(field_name, Literal)
+            assert isinstance(field_name.value, str)
+            self._types[field_name.id] = t.STRING
+            found = self._field(node, node.args[0], field_name.value, optional=True)
+            self._checked.overloads[node.id] = ("select_optional_field",)
+            return found
+        target = node.target
+        if target is not None:
+            prefix = qualified_name(target)
+            if prefix:
+                full = f"{prefix}.{name}".removeprefix(".")
+                namespaced = self._functions.get(full)
+                if namespaced is not None:
+                    self._checked.global_names[node.id] = full
+                    return self._overload(node, namespaced, [self.check(arg) for arg in node.args], member=False)
+        types = [self.check(arg) for arg in node.args]
+        if target is not None:
+            types.insert(0, self.check(target))
+        elif name.startswith("."):
+            name = name[1:]
+            self._checked.global_names[node.id] = name
+        function = self._functions.get(name)
+        if function is None:
+            self._fail("undeclared", f"undeclared reference to function {name[:80]!r}", node.pos)
+        return self._overload(node, function, types, member=target is not None)
+
+    def _overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> Type:
+        if function.name == "_&&_" or function.name == "_||_":
+            return self._logic(node, function, types)
+        result: Type | None = None
+        found: list[str] = []
+        for overload in function.overloads:
+            if overload.member != member or len(overload.args) != len(types):
+                continue
+            candidate = self._try(overload, types)
+            if candidate is None:
+                continue
+            found.append(overload.id)
+            if result is None:
+                result = candidate
+            elif not is_dyn(result) and candidate != result:
+                result = t.DYN
+        if result is None:
+            self._no_overload(node, function, types, member=member)
+        self._checked.overloads[node.id] = tuple(found)
+        return result
+
+    def _try(self, overload: Overload, types: list[Type]) -> Type | None:
+        """Give the result type of an overload that takes the arguments."""
+        if not overload.params:
+            return overload.result if self._bindings.assign(types, overload.args) else None
+        names = {t.param(name): self._free() for name in overload.params}
+        args = [_rename(arg, names) for arg in overload.args]
+        if not self._bindings.assign(types, args):
+            return None
+        return self._bindings.resolve(_rename(overload.result, names), free_to_dyn=False)
+
+    def _logic(self, node: Call, function: Function, types: list[Type]) -> Type:
+        for arg, found in zip(node.args, types, strict=True):
+            if not self._bindings.assign([found], [t.BOOL]):
+                self._fail("type-mismatch", f"expected type 'bool' but found '{self._shown(found)}'", arg.pos)
+        self._checked.overloads[node.id] = (function.overloads[0].id,)
+        return t.BOOL
+
+    def _no_overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> NoReturn:
+        shown = [self._shown(found) for found in types]
+        applied = f"{shown[0]}.({', '.join(shown[1:])})" if member else f"({', '.join(shown)})"
+        name = _SYMBOLS.get(function.name, function.name.strip("_"))
+        self._fail("no-matching-overload", f"found no matching overload for '{name}' applied to '{applied}'", node.pos)
+
+    def _shown(self, value: Type) -> str:
+        return str(self._bindings.resolve(value, free_to_dyn=True))
+
+    def _join(self, previous: Type | None, current: Type) -> Type:
+        if previous is None:
+            return current
+        if not self._bindings.assign([previous], [current]):
+            return t.DYN  # validators refuse it, except among the arguments of format
+        return most_general(previous, current)
+
+    def _optional_value(self, node: Expr, value: Type) -> Type:
+        inner, wrapped = t.unwrap(value)
+        if not wrapped and not is_dyn(value):
+            message = f"expected type '{t.optional_of(value)}' but found '{self._shown(value)}'"
+            self._fail("type-mismatch", message, node.pos)
+        return inner
+
+    def _list(self, node: ListExpr) -> Type:
+        joined: Type | None = None
+        for index, element in enumerate(node.elements):
+            found = self.check(element)
+            if index in node.optional:
+                found = self._optional_value(element, found)
+            joined = self._join(joined, found)
+        return t.list_of(self._free() if joined is None else joined)
+
+    def _map(self, node: MapExpr) -> Type:
+        keys: Type | None = None
+        values: Type | None = None
+        for entry in node.entries:
+            assert isinstance(entry.key, Expr)
+            keys = self._join(keys, self.check(entry.key))
+            found = self.check(entry.value)
+            if entry.optional:
+                found = self._optional_value(entry.value, found)
+            values = self._join(values, found)
+        if keys is None or values is None:
+            keys, values = self._free(), self._free()
+        return t.map_of(keys, values)
+
+    def _struct(self, node: StructExpr) -> Type:
+        name = node.name.removeprefix(".")
+        result = t.DEVICE if name == t.DEVICE.name else WRAPPERS.get(name)
+        if result is None:
+            if name in TYPE_NAMES:
+                self._fail("undeclared", f"'{name}' is not a message type", node.pos)
+            self._fail("undeclared", f"undeclared reference to '{name[:80]}'", node.pos)
+        fields = self._environment.device_fields if result == t.DEVICE else {"value": Type(result.kind, result.name)}
+        for entry in node.entries:
+            found = self.check(entry.value)
+            if entry.optional:
+                found = self._optional_value(entry.value, found)
+            assert isinstance(entry.key, str)
+            if entry.key not in fields:
+                self._fail("undefined-field", f"undefined field '{entry.key[:80]}' of {name}", entry.pos)
+            if not self._bindings.assign([fields[entry.key]], [found]):
+                message = f"expected type of field '{entry.key}' is '{fields[entry.key]}' but found '{found}'"
+                self._fail("type-mismatch", message, entry.pos)
+        return result
+
+    def _fold(self, node: Fold) -> Type:
+        ranged = self._resolve(self.check(node.range))
+        accu = self.check(node.init)
+        self._scopes.append({node.accu: accu})
+        first, second = self._range_types(node, ranged)
+        self._scopes.append({node.var: first, node.var2: second} if node.var2 else {node.var: first})
+        self._expect(node.condition, self.check(node.condition), t.BOOL)
+        self._expect(node.step, self.check(node.step), accu)
+        self._scopes.pop()
+        result = self.check(node.result)
+        self._scopes.pop()
+        return self._resolve(result)
+
+    def _range_types(self, node: Fold, ranged: Type) -> tuple[Type, Type]:
+        if ranged.kind is Kind.LIST:
+            element = ranged.params[0]
+            return (t.INT, element) if node.var2 else (element, element)
+        if ranged.kind is Kind.MAP:
+            return ranged.params[0], ranged.params[1]
+        if ranged.kind is Kind.DYN or ranged.kind is Kind.PARAM:
+            self._bindings.assign([t.DYN], [ranged])
+            return t.DYN, t.DYN
+        message = f"expression of type '{ranged}' cannot be range of a comprehension (must be list, map, or dynamic)"
+        self._fail("comprehension-range", message, node.range.pos)
+
+    def _expect(self, node: Expr, found: Type, wanted: Type) -> None:
+        if not self._bindings.assign([wanted], [found]):
+            message = f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'"
+            self._fail("type-mismatch", message, node.pos)
+
+
+def _rename(value: Type, names: dict[Type, Type]) -> Type:
+    if value.kind is Kind.PARAM:
+        return names[value]
+    if not value.params:
+        return value
+    return Type(value.kind, value.name, tuple([_rename(param, names) for param in value.params]))
+
+
+_HANDLERS: Final[dict[type[Expr], object]] = {
+    Literal: _Checker._literal, Ident: _Checker._ident, Select: _Checker._select, Call: _Checker._call,
+    ListExpr: _Checker._list, MapExpr: _Checker._map, StructExpr: _Checker._struct, Fold: _Checker._fold,
+}  # fmt: skip

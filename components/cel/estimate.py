@@ -1,0 +1,357 @@
+"""The worst-case cost of an expression, which the API server compares with its limit.
+
+Costs are the upper bounds of upstream's two-sided estimate (no lower bound of a cost ever reaches an upper one); sizes
+of strings, lists and maps keep both bounds. Unknown sizes are the largest uint64 and sums stop there. Sizes below
+``device`` come from the bounds of the API: 63-byte domains, 32-byte ids, 64-byte values, 32 entries.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from components.cel.checker import Checked
+from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
+from components.cel.types import Kind, Type
+from components.cel.values import UInt
+
+MAX: Final = 2**64 - 1
+Size: TypeAlias = tuple[int, int]
+Path: TypeAlias = tuple[str, ...]
+UNKNOWN: Final[Size] = (0, MAX)
+STRING_FACTOR: Final = 0.1
+LIST_COST: Final = 10
+MAP_COST: Final = 30
+STRUCT_COST: Final = 40
+_STEP_KINDS: Final = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
+_SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
+_ONE: Final = frozenset({bool, float, int, UInt, type(None)})
+
+
+def add(left: int, right: int) -> int:
+    """Add without leaving uint64."""
+    return min(left + right, MAX)
+
+
+def multiply(left: int, right: int) -> int:
+    """Multiply without leaving uint64."""
+    return min(left * right, MAX)
+
+
+def scaled(amount: int, factor: float) -> int:
+    """Multiply by a price and round up, in the floating-point arithmetic of upstream."""
+    value = float(amount)
+    if value > 0 and factor > 0 and value > float(MAX) / factor:
+        return MAX
+    up = math.ceil(value * factor)
+    return MAX if up >= 2**64 else up
+
+
+def union(left: Size, right: Size) -> Size:
+    """Give the bounds that hold both."""
+    return min(left[0], right[0]), max(left[1], right[1])
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySize:
+    """What is known of the entries of a list or map."""
+
+    kind: Kind
+    key: Size
+    value: Size
+
+
+@dataclass(frozen=True, slots=True)
+class _Local:
+    path: Path
+    size: Size | None
+    entry: EntrySize | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An argument as the price list sees it."""
+
+    path: Path
+    type: Type
+    expr: Expr | None
+    size: Size | None
+
+
+_BOUNDS: Final = {"driver": 63, "allowMultipleAllocations": 1, "attributes": 32, "capacity": 32}
+_DOMAIN, _ID, _ENTRIES, _VALUE = 63, 32, 32, 64
+
+
+def declared_size(path: Path) -> Size | None:
+    """Give the declared bound of a path below ``device``."""
+    if not path or path[0] != "device":
+        return None
+    if len(path) == 1:
+        return (0, 0)
+    field = path[1]
+    if field not in _BOUNDS:
+        return None
+    rest = path[2:]
+    if not rest:
+        return (0, _BOUNDS[field])
+    if field not in {"attributes", "capacity"}:
+        return None
+    if rest[0] == "@keys":
+        return (0, _DOMAIN) if len(rest) == 1 else None
+    if rest[0] not in {"@values", "@items"}:
+        return None
+    if len(rest) == 1:
+        return (0, _ENTRIES)
+    if rest[1] == "@keys":
+        return (0, _ID) if len(rest) == 2 else None  # noqa: PLR2004 - domain and key
+    if rest[1] not in {"@values", "@items"} and field != "attributes":
+        return None
+    if len(rest) == 2:  # noqa: PLR2004 - domain and id
+        return (0, _VALUE) if field == "attributes" else (0, 0)
+    return None
+
+
+def estimate(checked: Checked) -> int:
+    """Give the worst-case cost of a checked expression."""
+    return _Coster(checked).cost(checked.root)
+
+
+class _Coster:
+    __slots__ = ("_entries", "_locals", "_paths", "_sizes", "checked", "types")
+
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        self.types = checked.types
+        self._paths: dict[int, Path] = {}
+        self._sizes: dict[int, Size] = {}
+        self._entries: dict[int, EntrySize] = {}
+        self._locals: dict[str, list[_Local]] = {}
+
+    def cost(self, node: Expr) -> int:
+        kind = type(node)
+        if kind is Literal:
+            return 0
+        if kind is Ident:
+            self._paths[node.id] = self._ident_path(node)
+            return 1
+        if kind is Select:
+            return self._select(node)
+        if kind is Call:
+            return self._call(node)
+        if kind is Fold:
+            return self._bind(node) if is_bind(node) else self._fold(node)
+        return self._literal(node)
+
+    def _ident_path(self, node: Ident) -> Path:
+        local = self._peek(node.name)
+        return (node.name.removeprefix("."),) if local is None else local.path
+
+    def _peek(self, name: str) -> _Local | None:
+        stack = self._locals.get(name)
+        return stack[-1] if stack else None
+
+    def _select(self, node: Select) -> int:
+        if node.id in self.checked.type_values:
+            self._paths[node.id] = ()
+            return 1
+        total = self.cost(node.operand)
+        if node.test:
+            return total
+        if self.types[node.operand.id].kind in _STEP_KINDS:
+            total = add(total, 1)
+        self._paths[node.id] = (*self._path(node.operand), node.field)
+        return total
+
+    def _path(self, node: Expr) -> Path:
+        if type(node) is Ident:
+            local = self._peek(node.name)
+            if local is not None:
+                return local.path
+        return self._paths.get(node.id, ())
+
+    def _literal(self, node: Expr) -> int:
+        if type(node) is ListExpr:
+            return self._list(node)
+        if type(node) is MapExpr:
+            return self._map(node)
+        assert isinstance(node, StructExpr)
+        total = STRUCT_COST
+        for entry in node.entries:
+            total = add(total, self.cost(entry.value))
+        return total
+
+    def _list(self, node: ListExpr) -> int:
+        total = LIST_COST
+        item: Size = (MAX, 0) if node.elements else (0, 0)
+        for element in node.elements:
+            total = add(total, self.cost(element))
+            item = union(item, self.size_of(element))
+        self._entries[node.id] = EntrySize(Kind.LIST, (1, 1), item)
+        return total
+
+    def _map(self, node: MapExpr) -> int:
+        total = MAP_COST
+        keys: Size = (MAX, 0) if node.entries else (0, 0)
+        values = keys
+        for entry in node.entries:
+            assert isinstance(entry.key, Expr)
+            total = add(add(total, self.cost(entry.key)), self.cost(entry.value))
+            keys, values = union(keys, self.size_of(entry.key)), union(values, self.size_of(entry.value))
+        self._entries[node.id] = EntrySize(Kind.MAP, keys, values)
+        return total
+
+    def _push(self, name: str, path: Path, size: Size | None, entry: EntrySize | None) -> None:
+        self._locals.setdefault(name, []).append(_Local(path, size, entry))
+
+    def _push_bound(self, name: str, node: Expr) -> None:
+        self._push(name, self._path(node), self.computed_size(node), self._entry(node))
+
+    def _bind(self, node: Fold) -> int:
+        total = add(self.cost(node.range), self.cost(node.init))
+        self._push_bound(node.accu, node.init)
+        total = add(total, self.cost(node.result))
+        self._locals[node.accu].pop()
+        self._copy_sizes(node, node.result)
+        return total
+
+    def _fold(self, node: Fold) -> int:
+        total = add(self.cost(node.range), self.cost(node.init))
+        self._push_bound(node.accu, node.init)
+        entry = self._entry(node.range)
+        key, value = (entry.key, entry.value) if entry else (None, None)
+        listed = (entry.kind if entry else self.types[node.range.id].kind) is Kind.LIST
+        path = self._path(node.range)
+        if node.var2:
+            self._push(node.var, (*path, "@indices" if listed else "@keys"), key, None)
+            self._push(node.var2, (*path, "@items" if listed else "@values"), value, None)
+        else:
+            self._push(node.var, (*path, "@items" if listed else "@keys"), value if listed else key, None)
+        each = self.cost(node.condition)
+        each = add(self.cost(node.step), each)
+        self._locals[node.var].pop()
+        if node.var2:
+            self._locals[node.var2].pop()
+        total = add(total, self.cost(node.result))
+        self._locals[node.accu].pop()
+        count = self.size_of(node.range)
+        total = add(total, multiply(count[1], each))
+        if type(node.init) is Literal:
+            size = self.computed_size(node.init)
+            if size is not None:
+                self._sizes[node.id] = size
+        elif type(node.init) is ListExpr or type(node.init) is MapExpr:
+            self._sizes[node.id] = count
+            step = self._entry(node.step)
+            if step is not None:
+                self._entries[node.id] = step
+        return total
+
+    def _call(self, node: Call) -> int:
+        name = self.checked.global_names.get(node.id, node.function)
+        target = None if node.id in self.checked.global_names else node.target
+        if name == "dyn":
+            total = add(self.cost(node.args[0]), 1)
+            self._copy_sizes(node, node.args[0])
+            return total
+        costs: list[int] = []
+        args: list[Node] = []
+        for arg in node.args:
+            costs.append(self.cost(arg))
+            args.append(self.node_of(arg))
+        total = 0
+        receiver = None
+        if target is not None:
+            total = self.cost(target)
+            receiver = self.node_of(target)
+        largest = 0
+        result: Size | None = None
+        for overload in self.checked.overloads[node.id]:
+            price, size = prices.call_price(self, node, name, overload, receiver, args, costs)
+            largest = max(largest, price)
+            if size is not None:
+                result = size if result is None else union(result, size)
+            if overload == "index_list" or overload == "index_map":
+                entry = self._entry(node.args[0])
+                result = entry.value if entry else None
+                step = "@items" if overload == "index_list" else "@values"
+                self._paths[node.id] = (*self._path(node.args[0]), step)
+            if result is None:
+                result = self.computed_size(node)
+        if result is not None:
+            self._sizes[node.id] = result
+        return add(total, largest)
+
+    def node_of(self, node: Expr) -> Node:
+        path = self._path(node)
+        if path and path[0] in {"@result", "__result__"}:
+            path = ()
+        return Node(path, self.types[node.id], node, self.computed_size(node))
+
+    def size_of(self, node: Expr | Node) -> Size:
+        """Give the size of an expression, or the widest bounds."""
+        size = node.size if isinstance(node, Node) else self.computed_size(node)
+        return UNKNOWN if size is None else size
+
+    def _copy_sizes(self, node: Expr, source: Expr) -> None:
+        size, entry = self.computed_size(source), self._entry(source)
+        if size is not None:
+            self._sizes[node.id] = size
+        if entry is not None:
+            self._entries[node.id] = entry
+
+    def computed_size(self, node: Expr) -> Size | None:
+        known = self._sizes.get(node.id) or _own_size(node)
+        if known is not None:
+            return known
+        declared = declared_size(self._path(node))
+        if declared is not None:
+            self._sizes[node.id] = declared
+            return declared
+        if _is_scalar(self.types[node.id]):
+            return (1, 1)
+        if type(node) is Ident:
+            local = self._peek(node.name)
+            if local is not None:
+                return local.size
+        return None
+
+    def _entry(self, node: Expr) -> EntrySize | None:
+        known = self._entries.get(node.id)
+        if known is None and type(node) is Ident:
+            local = self._peek(node.name)
+            return local.entry if local else None
+        return known
+
+    def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
+        """Keep what holds for the entries of both operands."""
+        mine, theirs = self._entry(left), self._entry(right)
+        if mine is not None and theirs is not None:
+            key, value = union(mine.key, theirs.key), union(mine.value, theirs.value)
+            self._entries[node.id] = EntrySize(mine.kind, key, value)
+
+
+def is_bind(node: Fold) -> bool:
+    """Tell whether a fold only binds a variable."""
+    empty = type(node.range) is ListExpr and not node.range.elements
+    return empty and type(node.condition) is Literal and node.condition.value is False and node.accu != "__result__"
+
+
+def _own_size(node: Expr) -> Size | None:
+    if type(node) is Literal:
+        value = node.value
+        if isinstance(value, str | bytes):
+            return (len(value), len(value))
+        return (1, 1) if type(value) in _ONE else None
+    if type(node) is ListExpr:
+        return (len(node.elements), len(node.elements))
+    return (len(node.entries), len(node.entries)) if type(node) is MapExpr else None
+
+
+def _is_scalar(found: Type) -> bool:
+    if found.kind is Kind.OPAQUE and found.name == "optional_type":
+        return _is_scalar(found.params[0])
+    return found.kind in _SCALARS
+
+
+from components.cel import prices  # noqa: E402 - the price list needs the classes above

@@ -1,0 +1,55 @@
+"""Split an expression in tokens with their code-point offsets; comments and blanks are dropped.
+
+A token is (kind, text, offset). The kind of an operator or bracket is its own text; the others are ``ident``, ``esc``
+(a back-quoted name), ``int``, ``uint``, ``float``, ``string``, ``bytes`` and ``end``. Literals are not decoded here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+from components.cel.problem import SelectorError
+
+Token: TypeAlias = tuple[str, str, int]
+
+_ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
+_RAW: Final = r"[rR](?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''|\"[^\"\n\r]*\"|'[^'\n\r]*')"
+_TEXT: Final = (
+    rf"\"\"\"(?:{_ESCAPE}|[^\\])*?\"\"\"|'''(?:{_ESCAPE}|[^\\])*?'''"
+    rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*\"|'(?:{_ESCAPE}|[^\\'\n\r])*'"
+)
+_TOKEN: Final = re.compile(
+    rf"(?P<blank>[\t \r\n\f]+|//[^\n]*)"
+    rf"|(?P<bytes>[bB](?:{_RAW}|{_TEXT}))"
+    rf"|(?P<string>{_RAW}|{_TEXT})"
+    r"|(?P<ident>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<uint>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])"
+    r"|(?P<int>0x[0-9a-fA-F]+|[0-9]+)"
+    r"|(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{}().,\-!?:+*/%<>])"
+    r"|(?P<esc>`[A-Za-z0-9_.\-/ ]+`)"
+)
+_WORDS: Final = frozenset({"in", "true", "false", "null"})
+
+
+def tokens_of(expression: str) -> list[Token]:
+    """Split the expression; the last token is ``end``."""
+    tokens: list[Token] = []
+    pos, end = 0, len(expression)
+    match = _TOKEN.match
+    while pos < end:
+        found = match(expression, pos)
+        if found is None:
+            shown = expression[pos : pos + 20]
+            raise SelectorError("syntax", f"no token starts at {shown!r}", expression=expression, offset=pos)
+        kind = found.lastgroup
+        if kind != "blank":
+            text = found.group()
+            if kind == "op" or text in _WORDS:
+                tokens.append((text, text, pos))
+            else:
+                tokens.append((kind or "", text, pos))
+        pos = found.end()
+    tokens.append(("end", "", end))
+    return tokens

@@ -1,0 +1,1 @@
+"""The function library of the language: one module per family, joined in ``registry``."""

@@ -1,0 +1,183 @@
+"""Closures of folds and of the variables they bind.
+
+Variables live in slots of the environment list. The variable of ``cel.bind`` is computed when it is first read, once,
+and an empty list or map in it is one that ``+`` grows in place, as upstream has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from components.cel.equality import no_overload
+from components.cel.estimate import is_bind
+from components.cel.problem import EvaluationError
+from components.cel.qualify import through_native
+from components.cel.syntax import Call, Expr, Fold
+from components.cel.values import Accumulator, CelMap, MapAccumulator, Opt, Value
+
+Closure = Callable[[list[Any]], Value]
+
+
+class _UnsetType:
+    """The class of the mark of a slot without a value."""
+
+    __slots__ = ()
+
+
+Unset: Final = _UnsetType()
+
+
+class FoldPlans:
+    """The part of the planner that knows folds and scopes."""
+
+    def __init__(self) -> None:
+        self.slots = 1
+        self._scopes: list[tuple[str, int]] = []
+        self._inits: dict[int, Closure] = {}
+
+    def plan(self, node: Expr) -> Closure:
+        """Plan one node; the planner of all nodes overrides this."""
+        raise NotImplementedError
+
+    def slot_of(self, name: str) -> int | None:
+        """Find the slot of a variable in scope."""
+        for scoped, slot in reversed(self._scopes):
+            if scoped == name:
+                return slot
+        return None
+
+    def lazy_init(self, slot: int) -> Closure | None:
+        """Give what computes the variable of a slot when it is first read."""
+        return self._inits.get(slot)
+
+    def _enter(self, name: str) -> int:
+        slot = self.slots
+        self.slots += 1
+        self._scopes.append((name, slot))
+        return slot
+
+    def plan_fold(self, node: Fold) -> Closure:
+        """Plan a fold: a binding, a quantifier, or one that collects."""
+        if is_bind(node):
+            init = self.plan(node.init)
+            slot = self._enter(node.accu)
+            self._inits[slot] = init
+            result = self.plan(node.result)
+            self._scopes.pop()
+            return _bind(slot, result)
+        ranged = self.plan(node.range)
+        accu = self._enter(node.accu)
+        names = (node.var, node.var2) if node.var2 else (node.var,)
+        slots = [self._enter(name) for name in names]
+        step = node.step
+        assert isinstance(step, Call)
+        quantifier = step.function if step.function in {"_&&_", "_||_"} else ""
+        planned = self.plan(step.args[1] if quantifier else step)
+        for _ in slots:
+            self._scopes.pop()
+        result = self.plan(node.result)
+        self._scopes.pop()
+        pos = node.range.pos
+        if quantifier:
+            return _quantifier(ranged, slots, planned, pos, absorbing=quantifier == "_||_")
+        init = self.plan(node.init)
+        return _collector(ranged, slots, accu, init, planned, result, pos)
+
+
+def bind_variable(slot: int, init: Closure | None) -> Closure:
+    """Plan the reading of a variable."""
+    if init is None:
+
+        def variable(env: list[Any]) -> Value:
+            value = env[slot]
+            return Opt(through_native(value.value)) if type(value) is Opt else value
+
+        return variable
+
+    def lazy(env: list[Any]) -> Value:
+        value = env[slot]
+        if value is Unset:
+            value = env[slot] = _first_value(init, env)
+        if type(value) is EvaluationError:
+            raise value
+        return Opt(through_native(value.value)) if type(value) is Opt else value
+
+    return lazy
+
+
+def _first_value(init: Closure, env: list[Any]) -> Value:
+    try:
+        value = init(env)
+    except EvaluationError as error:
+        return error
+    return growable(value)
+
+
+def growable(value: Value) -> Value:
+    """Replace an empty list or map by one that grows in place."""
+    if isinstance(value, list) and not value:
+        return Accumulator()
+    return MapAccumulator() if isinstance(value, CelMap) and not value else value
+
+
+def settled(value: Value) -> Value:
+    """Replace a list or map that grew in place by a plain one."""
+    if type(value) is Accumulator:
+        return [*value]
+    return CelMap(value) if type(value) is MapAccumulator else value
+
+
+def _bind(slot: int, result: Closure) -> Closure:
+    def bind(env: list[Any]) -> Value:
+        env[slot] = Unset
+        return settled(result(env))
+
+    return bind
+
+
+def entries(value: Value, count: int, pos: int) -> Iterable[tuple[Value, ...]]:
+    """Give what a fold iterates over: elements or keys, or (index or key, element or value)."""
+    if isinstance(value, CelMap):
+        return list(value.values()) if count == 2 else [(key,) for key, _ in value.values()]  # noqa: PLR2004
+    if isinstance(value, list):
+        return list(enumerate(value)) if count == 2 else [(element,) for element in value]  # noqa: PLR2004
+    raise EvaluationError("not-iterable", f"a value of type {type(value).__name__} cannot be iterated", offset=pos)
+
+
+def _quantifier(ranged: Closure, slots: list[int], test: Closure, pos: int, *, absorbing: bool) -> Closure:
+    """Plan ``all`` (absorbed by false) or ``exists`` (absorbed by true)."""
+
+    def quantify(env: list[Any]) -> Value:
+        failed: EvaluationError | None = None
+        for values in entries(ranged(env), len(slots), pos):
+            for slot, value in zip(slots, values, strict=True):
+                env[slot] = value
+            try:
+                found = test(env)
+                if found is absorbing:
+                    return absorbing
+                if type(found) is not bool:
+                    no_overload()
+            except EvaluationError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return not absorbing
+
+    return quantify
+
+
+def _collector(
+    ranged: Closure, slots: list[int], accu: int, init: Closure, step: Closure, result: Closure, pos: int
+) -> Closure:
+    def collect(env: list[Any]) -> Value:
+        steps = entries(ranged(env), len(slots), pos)
+        env[accu] = growable(init(env))
+        for values in steps:
+            for slot, value in zip(slots, values, strict=True):
+                env[slot] = value
+            env[accu] = step(env)
+        return settled(result(env))
+
+    return collect

@@ -1,0 +1,425 @@
+"""Parse an expression to its syntax tree, accepting exactly what the parser of Kubernetes accepts.
+
+The grammar is small and has two oddities that this parser keeps: the middle of ``a ? b : c`` takes no unparenthesised
+``?``, and ``!`` and ``-`` do not mix without parentheses. Upstream bounds nesting twice, per rule of its grammar and
+over all nested operations; both bounds are counted here as there. One nested level costs two interpreter frames, four
+where an operator is nested, so that the allowed 250 levels fit the interpreter's own limit from any usual caller.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from components.cel import literals
+from components.cel.lexer import tokens_of
+from components.cel.macros import Macros, expand
+from components.cel.problem import SelectorError
+from components.cel.syntax import (
+    Call,
+    Entry,
+    Expr,
+    Ident,
+    ListExpr,
+    Literal,
+    MapExpr,
+    Select,
+    StructExpr,
+    qualified_name,
+)
+
+MAX_DEPTH: Final = 250
+MAX_CODE_POINTS: Final = 100_000
+
+_RELATIONS: Final = {
+    "<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "==": "_==_", "!=": "_!=_", "in": "@in",
+}  # fmt: skip
+_SUMS: Final = {"+": "_+_", "-": "_-_"}
+_PRODUCTS: Final = {"*": "_*_", "/": "_/_", "%": "_%_"}
+_CALCULATIONS: Final = _SUMS | _PRODUCTS
+_BINARY: Final = _RELATIONS | _CALCULATIONS
+_RESERVED: Final = frozenset(
+    "as break const continue else false for function if import in let loop package namespace null return true var"
+    " void while".split()
+)
+_NAMED: Final = {"true": True, "false": False, "null": None}
+
+
+def parse(expression: str, macros: Macros, *, backquotes: bool = False) -> Expr:
+    """Parse one expression; ``backquotes`` admits back-quoted field names."""
+    if len(expression) > MAX_CODE_POINTS:
+        message = f"the expression has {len(expression)} code points, the limit is {MAX_CODE_POINTS}"
+        raise SelectorError("syntax", message)
+    return Parser(expression, macros, backquotes=backquotes).parse()
+
+
+class Parser:
+    """One parse; also what macros use to make nodes."""
+
+    __slots__ = (
+        "_backquotes",
+        "_calc",
+        "_expr_depth",
+        "_ids",
+        "_index",
+        "_kind",
+        "_macros",
+        "_relation",
+        "_tokens",
+        "expression",
+    )
+
+    def __init__(self, expression: str, macros: Macros, *, backquotes: bool) -> None:
+        self.expression = expression
+        self._macros = macros
+        self._backquotes = backquotes
+        self._tokens = tokens_of(expression)
+        self._index = 0
+        self._kind = self._tokens[0][0]
+        self._ids = 0
+        self._expr_depth = self._relation = self._calc = 0
+
+    def parse(self) -> Expr:
+        """Parse the whole expression."""
+        node = self._expr()
+        if self._kind != "end":
+            self._unexpected("the end of the expression")
+        if node.height > MAX_DEPTH:
+            raise SelectorError("syntax", "max recursion depth exceeded", expression=self.expression)
+        return node
+
+    def fresh(self) -> int:
+        """Give the next node id."""
+        self._ids += 1
+        return self._ids
+
+    def fail(self, kind: str, message: str, pos: int) -> NoReturn:
+        """Refuse the expression."""
+        raise SelectorError(kind, message, expression=self.expression, offset=pos)
+
+    def _next(self) -> tuple[str, str, int]:
+        token = self._tokens[self._index]
+        if token[0] != "end":
+            self._index += 1
+            self._kind = self._tokens[self._index][0]
+        return token
+
+    def _expect(self, kind: str) -> int:
+        if self._kind != kind:
+            self._unexpected(repr(kind))
+        return self._next()[2]
+
+    def _unexpected(self, wanted: str) -> NoReturn:
+        kind, text, pos = self._tokens[self._index]
+        found = "the end of the expression" if kind == "end" else repr(text[:40])
+        self.fail("syntax", f"found {found} where {wanted} is expected", pos)
+
+    def _too_deep(self) -> NoReturn:
+        self.fail("syntax", f"expression recursion limit exceeded: {MAX_DEPTH}", self._tokens[self._index][2])
+
+    def _expr(self, *, ternary: bool = True) -> Expr:
+        """Parse a conditional, or only its condition level for the middle operand."""
+        if ternary:
+            self._expr_depth += 1
+            if self._expr_depth > MAX_DEPTH:
+                self._too_deep()
+        nested = 1 if ternary else 0
+        pending: list[tuple[int, Expr, Expr]] = []
+        while True:
+            ors: list[Expr] = []
+            or_pos = -1
+            while True:
+                ands: list[Expr] = []
+                and_pos = -1
+                while True:
+                    self._relation += 1
+                    self._calc += 1
+                    if self._relation > MAX_DEPTH or self._calc > MAX_DEPTH:
+                        self._too_deep()
+                    node = self._operand()
+                    if self._kind in _BINARY:
+                        node = self._binary(node)
+                    else:
+                        self._relation = max(0, self._relation - 1)
+                        self._calc = max(0, self._calc - 1)
+                    ands.append(node)
+                    if self._kind != "&&":
+                        break
+                    pos = self._next()[2]
+                    and_pos = pos if and_pos < 0 else and_pos
+                ors.append(self._logic("_&&_", ands, and_pos))
+                if self._kind != "||":
+                    break
+                pos = self._next()[2]
+                or_pos = pos if or_pos < 0 else or_pos
+            node = self._logic("_||_", ors, or_pos)
+            if not ternary or self._kind != "?":
+                break
+            pos = self._next()[2]
+            middle = self._expr(ternary=False)
+            self._expect(":")
+            pending.append((pos, node, middle))
+            self._expr_depth += 1
+            nested += 1
+            if self._expr_depth > MAX_DEPTH:
+                self._too_deep()
+        for pos, condition, middle in reversed(pending):
+            height = max(condition.height, middle.height, node.height) + 1
+            node = Call(self.fresh(), pos, height, "_?_:_", None, (condition, middle, node))
+        self._expr_depth -= nested
+        return node
+
+    def _logic(self, function: str, terms: list[Expr], pos: int) -> Expr:
+        if len(terms) == 1:
+            return terms[0]
+        height = max(term.height for term in terms)
+        return Call(self.fresh(), pos, height, function, None, tuple(terms))
+
+    def _binary(self, left: Expr) -> Expr:
+        """Parse the rest of a relation whose first operand is there."""
+        left = self._calculation(left, 1)
+        pushes = 1
+        while self._kind in _RELATIONS:
+            self._relation = max(0, self._relation - 1) + 1
+            pushes += 1
+            text, _, pos = self._next()
+            self._relation += 1
+            self._calc += 1
+            if self._relation > MAX_DEPTH or self._calc > MAX_DEPTH:
+                self._too_deep()
+            right = self._calculation(self._operand(), 1)
+            self._relation = max(0, self._relation - 1)
+            left = self._call(_RELATIONS[text], left, right, pos)
+        self._relation = max(0, self._relation - pushes)
+        return left
+
+    def _calculation(self, left: Expr, lowest: int) -> Expr:
+        """Parse sums and products that bind at least as tight as ``lowest`` (1 sums, 2 products)."""
+        pushes = 1
+        while self._kind in _CALCULATIONS:
+            tightness = 2 if self._kind in _PRODUCTS else 1
+            if tightness < lowest:
+                break
+            self._calc = max(0, self._calc - 1) + 1
+            pushes += 1
+            text, _, pos = self._next()
+            self._calc += 1
+            if self._calc > MAX_DEPTH:
+                self._too_deep()
+            right = self._calculation(self._operand(), tightness + 1)
+            left = self._call(_CALCULATIONS[text], left, right, pos)
+        self._calc = max(0, self._calc - pushes)
+        return left
+
+    def _call(self, function: str, left: Expr, right: Expr, pos: int) -> Call:
+        return Call(self.fresh(), pos, max(left.height, right.height) + 1, function, None, (left, right))
+
+    def _operand(self) -> Expr:
+        """Parse unary operators, a primary and what follows it."""
+        prefix, prefix_pos, count = self._kind, -1, 0
+        if prefix == "!" or (prefix == "-" and not self._signed_number()):
+            while self._kind == prefix:
+                pos = self._next()[2]
+                prefix_pos = pos if prefix_pos < 0 else prefix_pos
+                count += 1
+            if self._kind == "-" and not (prefix == "!" and self._signed_number()):
+                self._unexpected("an operand")
+        node = self._primary()
+        while True:
+            kind = self._kind
+            if kind == ".":
+                node = self._dot(node)
+            elif kind == "[":
+                pos = self._next()[2]
+                optional = self._kind == "?"
+                if optional:
+                    self._next()
+                index = self._expr()
+                self._expect("]")
+                node = self._call("_[?_]" if optional else "_[_]", node, index, pos)
+            else:
+                break
+        if count % 2:
+            node = Call(self.fresh(), prefix_pos, node.height, "!_" if prefix == "!" else "-_", None, (node,))
+        return node
+
+    def _signed_number(self) -> bool:
+        """Tell whether a minus sign stands before a number, where it belongs to the literal."""
+        return self._kind == "-" and self._tokens[self._index + 1][0] in {"int", "float"}
+
+    def _dot(self, node: Expr) -> Expr:
+        pos = self._next()[2]
+        optional = self._kind == "?"
+        if optional:
+            self._next()
+        kind, text, name_pos = self._tokens[self._index]
+        if kind == "esc" and self._tokens[self._index + 1][0] != "(":
+            if not self._backquotes:
+                self.fail("syntax", "unsupported syntax: '`'", name_pos)
+            text = text[1:-1]
+        elif kind != "ident":
+            self._unexpected("a field name")
+        self._next()
+        if self._kind == "(" and not optional:
+            open_pos = self._next()[2]
+            args = self._arguments(")")
+            height = max([node.height, *(arg.height for arg in args)]) + 1
+            return self._call_or_macro(open_pos, text, node, args, height)
+        if optional:
+            name = Literal(self.fresh(), name_pos, 0, text)
+            return Call(self.fresh(), pos, node.height + 1, "_?._", None, (node, name))
+        return Select(self.fresh(), pos, node.height + 1, node, text, test=False)
+
+    def _call_or_macro(self, pos: int, name: str, target: Expr | None, args: tuple[Expr, ...], height: int) -> Expr:
+        macro = self._macros.get((name, len(args), target is not None))
+        if macro is not None:
+            expanded = expand(self, macro, pos, target, args)
+            if expanded is not None:
+                expanded.height = height
+                return expanded
+        return Call(self.fresh(), pos, height, name, target, args)
+
+    def _arguments(self, close: str) -> tuple[Expr, ...]:
+        args: list[Expr] = []
+        if self._kind != close:
+            args.append(self._expr())
+            while self._kind == ",":
+                self._next()
+                args.append(self._expr())
+        self._expect(close)
+        return tuple(args)
+
+    def _primary(self) -> Expr:
+        kind, text, pos = self._tokens[self._index]
+        if kind == "(":
+            self._next()
+            node = self._expr()
+            self._expect(")")
+            return node
+        if kind == "ident" or kind == ".":
+            return self._name()
+        if kind == "[":
+            return self._list()
+        if kind == "{":
+            self._next()
+            entries = self._entries(fields=False)
+            height = max(
+                [entry.value.height for entry in entries] + [_key_height(entry) for entry in entries], default=0
+            )
+            return MapExpr(self.fresh(), pos, height, entries)
+        if kind in _NAMED:
+            self._next()
+            return Literal(self.fresh(), pos, 0, _NAMED[kind])
+        return self._literal(kind, text, pos)
+
+    def _literal(self, kind: str, text: str, pos: int) -> Expr:
+        value: object
+        negative = kind == "-" and self._signed_number()
+        if negative:
+            self._next()
+            kind, text, _ = self._tokens[self._index]
+        try:
+            if kind == "int":
+                value = literals.integer(text, negative=negative)
+            elif kind == "uint":
+                value = literals.unsigned(text)
+            elif kind == "float":
+                value = literals.double(text, negative=negative)
+            elif kind == "string":
+                value = literals.string(text)
+            elif kind == "bytes":
+                value = literals.octets(text)
+            else:
+                self._unexpected("an operand")
+        except literals.LiteralError as error:
+            self.fail(error.kind, error.message, pos)
+        self._next()
+        return Literal(self.fresh(), pos, 0, value)
+
+    def _name(self) -> Expr:
+        """Parse a name, a global call, or a message literal."""
+        _, _, pos = self._tokens[self._index]
+        dot = ""
+        if self._kind == ".":
+            self._next()
+            dot = "."
+        if self._kind != "ident":
+            self._unexpected("a name")
+        if self._message_ahead():
+            return self._message(dot)
+        _, name, pos = self._next()
+        if name in _RESERVED:
+            self.fail("syntax", f"reserved identifier: {name}", pos)
+        if self._kind != "(":
+            return Ident(self.fresh(), pos, 0, dot + name)
+        open_pos = self._next()[2]
+        args = self._arguments(")")
+        height = max((arg.height for arg in args), default=0)
+        return self._call_or_macro(open_pos, dot + name, None, args, height)
+
+    def _message_ahead(self) -> bool:
+        """Tell whether the name at hand, with its selections, is followed by an opening brace."""
+        tokens, index = self._tokens, self._index + 1
+        while tokens[index][0] == "." and tokens[index + 1][0] == "ident":
+            index += 2
+        return tokens[index][0] == "{"
+
+    def _message(self, dot: str) -> Expr:
+        name = dot + self._next()[1]
+        while self._kind == ".":
+            self._next()
+            name += "." + self._next()[1]
+        pos = self._next()[2]
+        entries = self._entries(fields=True)
+        return StructExpr(self.fresh(), pos, max((entry.value.height for entry in entries), default=0), name, entries)
+
+    def _list(self) -> Expr:
+        pos = self._next()[2]
+        elements: list[Expr] = []
+        optional: set[int] = set()
+        while self._kind != "]":
+            if self._kind == "," and not elements:
+                self._next()
+                break
+            if self._kind == "?":
+                self._next()
+                optional.add(len(elements))
+            elements.append(self._expr())
+            if self._kind != ",":
+                break
+            self._next()
+        self._expect("]")
+        height = max((element.height for element in elements), default=0)
+        return ListExpr(self.fresh(), pos, height, tuple(elements), frozenset(optional))
+
+    def _entries(self, *, fields: bool) -> tuple[Entry, ...]:
+        entries: list[Entry] = []
+        while self._kind != "}":
+            if self._kind == "," and not entries:
+                self._next()
+                break
+            optional = self._kind == "?"
+            if optional:
+                self._next()
+            key = self._field_name() if fields else self._expr()
+            pos = self._expect(":")
+            entries.append(Entry(pos, key, self._expr(), optional))
+            if self._kind != ",":
+                break
+            self._next()
+        self._expect("}")
+        return tuple(entries)
+
+    def _field_name(self) -> str:
+        kind, text, pos = self._next()
+        if kind == "esc" and self._backquotes:
+            return text[1:-1]
+        if kind != "ident":
+            self.fail("syntax", "a field name is expected", pos)
+        return text
+
+
+def _key_height(entry: Entry) -> int:
+    return entry.key.height if isinstance(entry.key, Expr) else 0
+
+
+__all__ = ["MAX_CODE_POINTS", "MAX_DEPTH", "Parser", "parse", "qualified_name"]

@@ -1,0 +1,78 @@
+"""The errors of the selector language, with their place in the expression.
+
+``SelectorError`` is raised for an expression that the API server would refuse; ``EvaluationError`` travels inside an
+evaluation and never leaves the package: ``Selector.evaluate`` turns it into an answer. Both carry a ``kind``, one word
+per class of error, that tables and messages share. Error text is bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+MAX_MESSAGE: Final = 500
+_CARET_WIDTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in an expression: offset in code points from 0, line from 1, column in code points from 0."""
+
+    offset: int
+    line: int
+    column: int
+
+    @classmethod
+    def at(cls, expression: str, offset: int) -> Position:
+        """Locate an offset of an expression."""
+        start = expression.rfind("\n", 0, offset) + 1
+        return cls(offset, expression.count("\n", 0, offset) + 1, offset - start)
+
+
+class SelectorError(Exception):
+    """The API server (or the scheduler, for a stored expression) would refuse the expression."""
+
+    def __init__(self, kind: str, message: str, *, expression: str = "", offset: int = 0) -> None:
+        self.kind = kind
+        self.message = bounded(message)
+        self.expression = expression
+        self.position = Position.at(expression, min(offset, len(expression)))
+        super().__init__(f"{self.position.line}:{self.position.column + 1}: {self.message}")
+
+    def caret(self) -> str:
+        """Give the offending line, cut to a readable width, with a caret under the place."""
+        start = self.expression.rfind("\n", 0, self.position.offset) + 1
+        line = self.expression[start:].split("\n", 1)[0].replace("\t", " ")
+        column = self.position.column
+        if len(line) > _CARET_WIDTH:
+            cut = max(0, min(column - _CARET_WIDTH // 2, len(line) - _CARET_WIDTH))
+            line = line[cut : cut + _CARET_WIDTH]
+            column -= cut
+        return f"{line}\n{' ' * column}^"
+
+
+class EvaluationError(Exception):
+    """One error value of a running evaluation; ``offset`` is -1 until the node that made it is known."""
+
+    def __init__(self, kind: str, message: str, *, offset: int = -1, key: object = None) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.message = message
+        self.offset = offset
+        self.key = key
+
+
+class EvaluationAborted(Exception):  # noqa: N818 - as EvaluationError, it is a value of the evaluation
+    """The whole evaluation ends, and no ``||`` absorbs it: the cost limit, or a key that upstream cannot hash."""
+
+    def __init__(self, kind: str, message: str, *, offset: int = -1) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.message = message
+        self.offset = offset
+        self.key: object = None
+
+
+def bounded(message: str) -> str:
+    """Cut a message that quotes too much of the input."""
+    return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 3] + "..."

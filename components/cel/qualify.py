@@ -1,0 +1,100 @@
+"""Selection and indexing of values, plain, optional and as presence tests, with upstream's detours.
+
+A chain such as ``device.attributes["d"].?x.y`` is one attribute: once a step is optional, all later ones are, and the
+result is an optional. An attribute that starts at an optional looks into it. Upstream moves the content of such an
+optional through Go's native types, which turns a quantity or a version in it into an error, a type into its name, and
+an optional in an optional into its content; that is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.cel.problem import EvaluationError
+from components.cel.semver import Semver
+from components.cel.values import (
+    NOTHING,
+    CelMap,
+    Cell,
+    Cidr,
+    IpAddress,
+    NamedFormat,
+    Opt,
+    TypeValue,
+    UInt,
+    Url,
+    Value,
+)
+
+_NO_NATIVE: Final = frozenset({Cell, Semver, IpAddress, Cidr, Url, NamedFormat})
+KEYS: Final = frozenset({str, int, UInt, bool, float})
+
+
+def through_native(value: Value) -> Value:
+    """Move the content of an optional through native types; a failure is content of its own."""
+    kind = type(value)
+    if kind in _NO_NATIVE:
+        return EvaluationError("unsupported-conversion", "unsupported conversion of the value of an optional variable")
+    if isinstance(value, TypeValue):
+        return value.name
+    if isinstance(value, Opt):
+        return through_native(value.value)
+    return None if value is NOTHING else value
+
+
+def missing(key: Value) -> EvaluationError:
+    """Report a key that is not there."""
+    return EvaluationError("no-such-key", f"no such key: {str(key)[:100]}", key=key)
+
+
+def check_key(key: Value) -> None:
+    """Refuse values that cannot be keys or indices."""
+    if type(key) not in KEYS:
+        raise EvaluationError("invalid-index", f"invalid qualifier type: {type(key).__name__}")
+
+
+def index_of(key: Value) -> int:
+    """Read a list index."""
+    kind = type(key)
+    if kind is int:
+        return key  # type: ignore[return-value]
+    if kind is float and key.is_integer() and -(2.0**63) < key < 2.0**63:  # type: ignore[attr-defined,operator]
+        return int(key)  # type: ignore[call-overload,no-any-return]
+    if kind is UInt and key < 2**63:  # type: ignore[operator]
+        return int(key)  # type: ignore[call-overload,no-any-return]
+    if kind is float or kind is UInt:
+        raise EvaluationError("index", f"unsupported index value {key} in list")
+    raise EvaluationError("index", f"unsupported index type '{kind.__name__}' in list")
+
+
+def get(value: Value, key: Value) -> Value:
+    """Select or index; what is not there is an error."""
+    if isinstance(value, CelMap):
+        found = value.find(key)
+        if found is None:
+            raise missing(key)
+        return found[1]
+    if isinstance(value, list):
+        index = index_of(key)
+        if 0 <= index < len(value):
+            return value[index]
+        raise EvaluationError("index", f"index out of bounds: {key}")
+    raise missing(key)
+
+
+def get_optional(value: Value, key: Value) -> Value:
+    """Select or index; ``NOTHING`` for what is not there, and for values without fields."""
+    if isinstance(value, CelMap):
+        found = value.find(key)
+        return NOTHING if found is None else found[1]
+    if isinstance(value, list):
+        index = index_of(key)
+        return value[index] if 0 <= index < len(value) else NOTHING
+    return NOTHING
+
+
+def is_present(value: Value, key: Value) -> bool:
+    """Test for a field."""
+    return get_optional(value, key) is not NOTHING if isinstance(value, list) else (
+        isinstance(value, CelMap) and value.find(key) is not None
+    )

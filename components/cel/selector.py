@@ -1,0 +1,252 @@
+"""Compile a selector and evaluate it on a device: the two questions *admit* and *evaluate* of design section 6.
+
+``compile_selector`` refuses what the API server of the minor would refuse, and the result answers what kube-scheduler
+of that minor answers. Compiled selectors are immutable, cached and safe under threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from threading import Thread
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from components.cel.checker import Checked, check
+from components.cel.closures import Closure, Planner
+from components.cel.constants import constants_of
+from components.cel.device import DeviceView
+from components.cel.environment import (
+    COST_LIMIT,
+    DEFAULT_GATES,
+    DEFAULT_MINOR,
+    MAX_BYTES,
+    Environment,
+    Gates,
+    environment,
+)
+from components.cel.estimate import estimate
+from components.cel.messages import words
+from components.cel.parser import parse
+from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
+from components.cel.syntax import Call, Expr, children
+from components.cel.validators import validate
+from components.cel.values import Opt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_T = TypeVar("_T")
+
+FAST_ESTIMATE: Final = 100_000
+CACHE_SIZE: Final = 4_096
+_FORM_OBSERVERS: Final = frozenset({"isInteger", "asInteger", "asApproximateFloat", "add", "sub"})
+_FORM_CHANGERS: Final = frozenset({"compareTo", "isLessThan", "isGreaterThan", "add", "sub"})
+
+
+class Outcome(StrEnum):
+    """The three answers; an error is never a match and never a silent non-match."""
+
+    MATCH = "match"
+    NO_MATCH = "no-match"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a selector says of a device; ``kind``, ``message`` and ``position`` are set for an error."""
+
+    outcome: Outcome
+    message: str = ""
+    kind: str = ""
+    position: Position | None = None
+
+
+_MATCH: Final = Answer(Outcome.MATCH)
+_NO_MATCH: Final = Answer(Outcome.NO_MATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What API validation says of an expression: accepted, or the reason; the estimate when types are right."""
+
+    error: SelectorError | None
+    estimate: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selector:
+    """A compiled selector; equal selectors are the same object as long as the cache holds them."""
+
+    expression: str
+    minor: str
+    gates: Gates
+    estimate: int
+    _environment: Environment = field(repr=False)
+    _closure: Closure | None = field(repr=False)
+    _slots: int = field(repr=False)
+
+    def evaluate(self, view: DeviceView) -> Answer:
+        """Answer for one device, as kube-scheduler would."""
+        closure = self._closure
+        if closure is None or view.problem or view.has_lists or not view.bounded:
+            return self._evaluate_with_care(view)
+        try:
+            value = closure([view] if self._slots == 1 else [view, *[None] * (self._slots - 1)])
+        except (EvaluationError, EvaluationAborted) as error:
+            return self._failed(error)
+        except RecursionError:
+            return self._evaluate_with_care(view)
+        if value is True:
+            return _MATCH
+        return _NO_MATCH if value is False else self._no_bool(value)
+
+    def _evaluate_with_care(self, view: DeviceView) -> Answer:
+        """Answer for malformed devices, and by the counted way where the fast one might differ."""
+        if view.problem:
+            return Answer(Outcome.ERROR, f"the device is malformed: {view.problem}", "device-attribute")
+        if view.has_lists and not self._environment.list_attributes:
+            message = f"the device has a list attribute, which Kubernetes {self.minor} cannot read"
+            return Answer(Outcome.ERROR, message, "device-attribute")
+        return self.counted(view)[0]
+
+    def counted(self, view: DeviceView) -> tuple[Answer, int]:
+        """Answer and count the cost as kube-scheduler does; slower than ``evaluate``."""
+        from components.cel.counted import CountedProgram  # noqa: PLC0415 - only selectors that need it pay for it
+
+        value, cost = _deep(lambda: CountedProgram(self._checked()).run(view, COST_LIMIT))
+        if isinstance(value, EvaluationError | EvaluationAborted):
+            return self._failed(value), cost
+        if value is True:
+            return _MATCH, cost
+        return (_NO_MATCH if value is False else self._no_bool(value)), cost
+
+    def tree(self) -> Checked:
+        """Give the checked syntax tree, made anew."""
+        return _deep(self._checked)
+
+    def _checked(self) -> Checked:
+        env = self._environment
+        root = parse(self.expression, env.macros, backquotes=env.backquotes)
+        return check(root, env, self.expression)
+
+    def _no_bool(self, value: Value) -> Answer:
+        if isinstance(value, Opt) and type(value.value) is bool:
+            return _MATCH if value.value else _NO_MATCH
+        return Answer(Outcome.ERROR, words("non-bool-result", value), "non-bool-result", Position(0, 1, 0))
+
+    def _failed(self, error: EvaluationError | EvaluationAborted) -> Answer:
+        position = Position.at(self.expression, error.offset) if error.offset >= 0 else None
+        return Answer(Outcome.ERROR, words(error.kind, error.key, error.message), error.kind, position)
+
+
+def compile_selector(
+    expression: str, *, minor: str = DEFAULT_MINOR, stored: bool = False, gates: Gates = DEFAULT_GATES
+) -> Selector:
+    """Compile for a Kubernetes minor, or raise ``SelectorError`` when its API server would refuse the expression.
+
+    ``stored`` judges as for an expression that is in the API already: every library is known and gates are ignored.
+    """
+    return _compile(expression, minor, stored, gates)
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _compile(expression: str, minor: str, stored: bool, gates: Gates) -> Selector:  # noqa: FBT001 - a cache key
+    return _deep(lambda: _compiled(expression, minor, gates, stored=stored, limited=True))
+
+
+def compile_unlimited(expression: str, *, minor: str = DEFAULT_MINOR, gates: Gates = DEFAULT_GATES) -> Selector:
+    """Compile as the scheduler does, without the bounds that only the API server checks."""
+    return _deep(lambda: _compiled(expression, minor, gates, stored=True, limited=False))
+
+
+def admit(
+    expression: str, *, minor: str = DEFAULT_MINOR, stored: bool = False, gates: Gates = DEFAULT_GATES
+) -> Admission:
+    """Judge an expression as API validation does, and give the estimate of its cost."""
+    return _deep(lambda: _admit(expression, environment(minor, stored=stored, gates=gates))[0])
+
+
+def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None]:
+    try:
+        checked = _judge(expression, env, limited=True)
+    except SelectorError as error:
+        return Admission(error), None
+    cost = estimate(checked)
+    if cost > COST_LIMIT:
+        message = f"too complex: the worst-case cost is {cost}, the limit is {COST_LIMIT}"
+        return Admission(SelectorError("cost", message, expression=expression), cost), checked
+    return Admission(None, cost), checked
+
+
+def _judge(expression: str, env: Environment, *, limited: bool) -> Checked:
+    """Parse, check and validate; raises the first problem."""
+    if limited and len(expression.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise SelectorError("too-long", f"an expression must not be longer than {MAX_BYTES} bytes")
+    root = parse(expression, env.macros, backquotes=env.backquotes)
+    checked = check(root, env, expression)
+    validate(checked, expression)
+    if checked.result not in env.result_types:
+        message = f"must evaluate to bool or the unknown type, not {checked.result}"
+        raise SelectorError("result-type", message, expression=expression)
+    constants_of(checked, expression)
+    return checked
+
+
+def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limited: bool) -> Selector:
+    scheduler = environment(minor, stored=True, gates=gates)
+    checked: Checked | None = None
+    if limited:
+        env = scheduler if stored else environment(minor, stored=False, gates=gates)
+        admission, found = _admit(expression, env)
+        if admission.error is not None:
+            raise admission.error
+        if env.attribute == scheduler.attribute:  # what the narrower environment takes means the same in the wider
+            checked = found
+    if checked is None:
+        checked = _judge(expression, scheduler, limited=False)
+    cost = estimate(checked)
+    closure: Closure | None = None
+    slots = 1
+    if cost <= FAST_ESTIMATE and not _observes_forms(checked.root):
+        planner = Planner(checked, constants_of(checked, expression))
+        closure = planner.plan(checked.root)
+        slots = planner.slots
+    return Selector(expression, minor, gates, cost, scheduler, closure, slots)
+
+
+def _observes_forms(root: Expr) -> bool:
+    """Tell whether an evaluation could see that a comparison changed the form of a quantity."""
+    names: set[str] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if type(node) is Call:
+            names.add(node.function)
+        stack += children(node)
+    return bool(names & _FORM_OBSERVERS) and bool(names & _FORM_CHANGERS)
+
+
+def _deep(work: Callable[[], _T]) -> _T:
+    """Run deep work; where the caller left too few frames, on a thread that has all of them."""
+    try:
+        return work()
+    except RecursionError:
+        pass
+    outcome: list[_T] = []
+    problem: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except RecursionError:
+            problem.append(SelectorError("too-deep", "the expression nests too deeply to be evaluated here"))
+        except Exception as error:  # noqa: BLE001 - handed to the caller's thread
+            problem.append(error)
+
+    thread = Thread(target=run, name="selector")
+    thread.start()
+    thread.join()
+    if problem:
+        raise problem[0]
+    return outcome[0]

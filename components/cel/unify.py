@@ -1,0 +1,122 @@
+"""Assignability of types with type parameters: the small unification that overload resolution rests on.
+
+``Bindings`` maps type parameters to what they stand for. A failed attempt leaves no trace: it is made on a copy.
+"""
+
+from __future__ import annotations
+
+from components.cel import types as t
+from components.cel.types import Kind, Type, is_dyn
+
+_NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
+_STRUCTURED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
+
+
+class Bindings:
+    """The type parameters bound so far in one check."""
+
+    __slots__ = ("_map",)
+
+    def __init__(self) -> None:
+        self._map: dict[Type, Type] = {}
+
+    def assign(self, sources: list[Type], targets: tuple[Type, ...] | list[Type]) -> bool:
+        """Tell whether each source is assignable to its target, keeping the bindings only if all are."""
+        if len(sources) != len(targets):
+            return False
+        before = self._map
+        self._map = before.copy()
+        for source, target in zip(sources, targets, strict=True):
+            if not self._assignable(source, target):
+                self._map = before
+                return False
+        return True
+
+    def resolve(self, value: Type, *, free_to_dyn: bool) -> Type:
+        """Replace bound parameters; free ones become ``dyn`` on request."""
+        if value.kind is Kind.PARAM:
+            bound = self._map.get(value)
+            if bound is not None:
+                return self.resolve(bound, free_to_dyn=free_to_dyn)
+            return t.DYN if free_to_dyn else value
+        if not value.params:
+            return value
+        params = tuple([self.resolve(param, free_to_dyn=free_to_dyn) for param in value.params])
+        return value if params == value.params else Type(value.kind, value.name, params)
+
+    def _assignable(self, source: Type, target: Type) -> bool:
+        if target.kind is Kind.PARAM:
+            valid, bound = self._substitute(source, target)
+            if valid:
+                return True
+            if bound:
+                return False
+        if source.kind is Kind.PARAM:
+            return self._substitute(target, source)[0]
+        kinds = (source.kind, target.kind)
+        if is_dyn(source) or is_dyn(target) or Kind.ERROR in kinds:
+            return True
+        if source.kind is Kind.NULL:
+            return _takes_null(target)
+        if target.kind is Kind.NULL:
+            return _takes_null(source)
+        if source.kind is Kind.TYPE:
+            return target.kind is Kind.TYPE
+        if source.kind in _STRUCTURED:
+            same = source.kind is target.kind and source.name == target.name
+            return same and self._all_assignable(source.params, target.params)
+        return source.kind is target.kind and source.name == target.name
+
+    def _all_assignable(self, sources: tuple[Type, ...], targets: tuple[Type, ...]) -> bool:
+        if len(sources) != len(targets):
+            return False
+        return all(self._assignable(source, target) for source, target in zip(sources, targets, strict=True))
+
+    def _substitute(self, value: Type, parameter: Type) -> tuple[bool, bool]:
+        """Try to let ``parameter`` stand for ``value``; also tell whether it was bound already."""
+        if value == parameter:
+            return True, True
+        bound = self._map.get(parameter)
+        if bound is not None:
+            if value == bound:
+                return True, True
+            if not self._assignable(value, bound):
+                return False, True
+            general = most_general(value, bound)
+            if self._absent(parameter, general):
+                self._map[parameter] = general
+            return True, True
+        if self._absent(parameter, value):
+            self._map[parameter] = value
+            return True, False
+        return False, False
+
+    def _absent(self, parameter: Type, within: Type) -> bool:
+        """Tell whether the parameter does not occur in a type."""
+        if parameter == within:
+            return False
+        if within.kind is Kind.PARAM:
+            bound = self._map.get(within)
+            return bound is None or self._absent(parameter, bound)
+        return all(self._absent(parameter, one) for one in within.params)
+
+
+def most_general(left: Type, right: Type) -> Type:
+    """Pick the more general of two types that unify."""
+    return left if _at_most_as_specific(left, right) else right
+
+
+def _at_most_as_specific(left: Type, right: Type) -> bool:
+    if is_dyn(left) or left.kind is Kind.PARAM:
+        return True
+    if is_dyn(right) or right.kind is Kind.PARAM or left.kind is not right.kind:
+        return False
+    if left.kind in _STRUCTURED:
+        if left.name != right.name or len(left.params) != len(right.params):
+            return False
+        return all(_at_most_as_specific(mine, theirs) for mine, theirs in zip(left.params, right.params, strict=True))
+    return left.kind is Kind.TYPE or left == right
+
+
+def _takes_null(value: Type) -> bool:
+    return value.kind in _NULLABLE or value.kind is Kind.NULL or value.nullable
