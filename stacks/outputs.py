@@ -37,6 +37,8 @@ class StackOutputs(_Model):
     berth: str
     environment: str
     simulated: bool
+    platform_digest: str = ""
+    """Digest of the platform's manifests; lets the driver skip a preview when nothing of them changed since."""
     clusters: dict[str, ClusterSummary] = Field(default_factory=dict)
     services: dict[str, dict[str, str]] = Field(default_factory=dict)
     """By ``namespace/name``: the service's URL by front door."""
@@ -49,6 +51,7 @@ def export(
     berth: str,
     environment: str,
     simulated: bool,
+    platform_digest: str,
     clusters: Mapping[str, Mapping[str, Any]],
     services: Mapping[str, Mapping[str, pulumi.Input[str]]],
     front_doors: Mapping[str, pulumi.Input[str]],
@@ -58,6 +61,7 @@ def export(
     pulumi.export("berth", berth)
     pulumi.export("environment", environment)
     pulumi.export("simulated", simulated)
+    pulumi.export("platformDigest", platform_digest)
     pulumi.export("clusters", {name: dict(summary) for name, summary in sorted(clusters.items())})
     pulumi.export("services", {name: dict(sorted(urls.items())) for name, urls in sorted(services.items())})
     pulumi.export("frontDoors", dict(sorted(front_doors.items())))

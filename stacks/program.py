@@ -54,6 +54,7 @@ def program(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig) -> No
         berth=config.berth_version,
         environment=fleet.name,
         simulated=config.simulated,
+        platform_digest=lock.platform.digest,
         clusters={name: cluster.summary() for name, cluster in clusters.items()},
         services=_by_service(services),
         front_doors={name: door.address for name, door in doors.items()},
@@ -232,9 +233,14 @@ def _build_front_doors(scene: _Scene) -> dict[str, FrontDoor]:
             version=traefik.version,
             environment=scene.fleet.name,
             address_pool=traefik.metallb.address_pool if traefik.load_balancer and traefik.metallb else "",
+            protect=scene.fleet.environment.spec.protect and not _is_removing(scene.fleet, name),
         )
         doors[name] = FrontDoor(args, cluster=cluster, depends_on=scene.clusters[name].serving)
     return doors
+
+
+def _is_removing(fleet: Fleet, cluster: str) -> bool:
+    return cluster in fleet.clusters and fleet.clusters[cluster].spec.removing
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ class FrontDoorArgs:
     environment: str
     address_pool: str = ""
     """Addresses for MetalLB; empty where the cloud has load balancers."""
+    protect: bool = False
+    """Whether the gateway refuses to be deleted: every client of the fleet comes through it."""
 
     def props(self) -> dict[str, Any]:
         """Return the description that the component keeps in the state."""
@@ -75,7 +77,7 @@ class FrontDoor(Component):
 
     def __init__(self, args: FrontDoorArgs, *, cluster: ClusterOutputs, depends_on: Sequence[pulumi.Resource]) -> None:
         super().__init__(f"{args.cluster}/front-door", args.props(), environment=args.environment)
-        self._cluster = cluster
+        self._cluster, self._protect = cluster, args.protect or None
         before = [*cluster.ready, *depends_on]
         before += self._addresses(args, before)
         chart = traefik(args.version)
@@ -125,7 +127,9 @@ class FrontDoor(Component):
             self.child("gateway"),
             metadata=self.metadata(GATEWAY_NAME, namespace=SYSTEM_NAMESPACE, annotations=_HAS_ADDRESS),
             spec={"gatewayClassName": _CLASS, "listeners": [listener]},
-            opts=self.options(provider=self._cluster.provider, depends_on=[*before, gateway_class]),
+            opts=self.options(
+                provider=self._cluster.provider, depends_on=[*before, gateway_class], protect=self._protect
+            ),
         )
 
     def _release(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from automation.planning.shapes import cache_shape, replica_shape
 from components.api.fleet import Fleet
@@ -34,6 +34,9 @@ from components.lock import (
     shape_digest,
 )
 from components.naming import ReplicaId, replica_name
+
+if TYPE_CHECKING:
+    from components.clusters.contract import ClusterOutputs
 
 ENVIRONMENTS: Final = Path(__file__).parents[2] / "stacks" / "environments"
 GPU_CLASS = "gpu.nvidia.com"
@@ -330,3 +333,30 @@ metadata: {name: chat, namespace: ml}
 spec: {endpoints: [{selector: {matchLabels: {app: qwen}}}]}
 """,
     }
+
+
+def cluster_outputs(name: str = "a", *, owned: bool = False, storage: str | None = "nfs") -> "ClusterOutputs":
+    """Return what a cluster gives, inside a program; ``owned`` ones take along what lies on them."""
+    import pulumi  # noqa: PLC0415 (only component tests need the SDK)
+    import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+
+    from components.clusters.contract import ClusterOutputs  # noqa: PLC0415
+
+    provider = kubernetes.Provider(f"{name}-kubernetes", kubeconfig=pulumi.Output.secret("{}"))
+    ready = kubernetes.core.v1.ConfigMap(f"{name}-ready", opts=pulumi.ResourceOptions(provider=provider))
+    nodes = kubernetes.core.v1.ConfigMap(f"{name}-nodes", opts=pulumi.ResourceOptions(provider=provider))
+    return ClusterOutputs(
+        name=name,
+        source="EKS" if owned else "Existing",
+        cluster=ready,
+        provider=provider,
+        identifier=f"dev/{name}",
+        endpoint=pulumi.Output.from_input("https://a.test"),
+        storage_class=storage,
+        driver_root="/",
+        pools=(),
+        ready=(ready,),
+        nodes=MappingProxyType({"l4": nodes}),
+        storage=(ready,),
+        deleted_with=ready if owned else None,
+    )

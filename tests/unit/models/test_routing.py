@@ -242,9 +242,7 @@ def test_prefill_decode_leaves_the_users_side_channel_and_the_gangs_workers_alon
 def test_decode_port_defaults_when_the_engine_says_nothing() -> None:
     """The proxy has taken 8000."""
     assert flag_value({"args": []}, "--port") is None
-    made = objects(
-        engine("p", member(), phase="Prefill"), engine("d", member(), phase="Decode"), mode="PrefillDecode"
-    )
+    made = objects(engine("p", member(), phase="Prefill"), engine("d", member(), phase="Decode"), mode="PrefillDecode")
     assert container_of(made["workload-d"].body["spec"]["template"])["ports"] == [{"containerPort": 8001}]
 
 

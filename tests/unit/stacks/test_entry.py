@@ -26,7 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def applied(stack: str = "dev") -> Recorded:
     """Run the entry as the language host does."""
-    return run_program(run, stack=stack, secret_config={"berth:secrets": SECRETS % json.dumps(KUBECONFIG)}, check=False)
+    secrets = json.dumps({"modelplane-system/edge-kubeconfig": {"kubeconfig": KUBECONFIG}})
+    return run_program(run, stack=stack, secret_config={"berth:secrets": secrets}, check=False)
 
 
 def test_committed_lock_is_what_is_built(folder: Path) -> None:
