@@ -12,26 +12,19 @@ matching one it refuses the hardware, because the real allocator may reach that 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any
 
 from automation.scheduling.hardware import Hardware, Taking
 from automation.scheduling.patterns import Demand
 from automation.scheduling.snapshot import Device
 from automation.scheduling.verdict import Code
+from components.cel.device import DeviceView
+from components.cel.problem import SelectorError
+from components.cel.selector import Outcome, Selector, compile_selector
 from components.lock import Claim, MemberShape
 
 Request = tuple[str, int, tuple[str, ...]]
 """Name, number of devices, selectors."""
 Requests = tuple[Request, ...]
-
-
-class Outcome(StrEnum):
-    """The three answers of a selector."""
-
-    MATCH = "match"
-    NO_MATCH = "no match"
-    ERROR = "error"
 
 
 Evaluate = Callable[[str, Device], tuple[Outcome, str]]
@@ -187,10 +180,8 @@ def cel_evaluate() -> Evaluate:
     An expression that does not compile is an error on every device: it is refused at load, so it can only come from a
     shape that is already running, and that one stays.
     """
-    from components.cel import DeviceView, SelectorError, compile_selector  # noqa: PLC0415
-
-    selectors: dict[str, Any] = {}
-    views: dict[tuple[object, ...], Any] = {}
+    selectors: dict[str, Selector | str] = {}
+    views: dict[tuple[object, ...], DeviceView] = {}
 
     def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
         if expression not in selectors:
@@ -208,6 +199,6 @@ def cel_evaluate() -> Evaluate:
                 driver=device.driver, attributes=attributes, capacity=dict(device.capacity)
             )
         answer = selector.evaluate(views[key])
-        return Outcome(answer.outcome.value), answer.message
+        return answer.outcome, answer.message
 
     return evaluate

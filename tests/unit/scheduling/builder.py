@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automation.scheduling.existing import ExistingReplica
-from automation.scheduling.matching import Outcome
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import (
@@ -20,6 +19,7 @@ from automation.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
+from components.cel.selector import Outcome
 from components.checks.facts import Taint, Toleration
 from components.lock import (
     Claim,
