@@ -34,8 +34,11 @@ def owner_of(row: Row) -> dict[str, str]:
     return {"package": row.package, "type": row.type, "scope": row.scope, "id": row.id, "urn": row.urn}
 
 
-def remove(transaction: Transaction, row: Row) -> None:
-    """Delete a resource and everything that goes with it."""
+def remove(transaction: Transaction, row: Row, *, controlled: bool = True) -> None:
+    """Delete a resource and everything that goes with it.
+
+    With ``controlled`` false the controller that would clean up after it is gone, and what it made stays.
+    """
     transaction.delete(row)
     if row.type == NAMESPACE:
         for other in transaction.select(scope=row.scope):
@@ -47,7 +50,7 @@ def remove(transaction: Transaction, row: Row) -> None:
         transaction.forget(cluster_key(known))
         for other in transaction.select(scope=known):
             transaction.delete(other)
-    elif row.urn:
+    elif controlled:
         for made in transaction.select(owned=True):
             if made.inputs.get(OWNER) == owner_of(row):
                 transaction.delete(made)

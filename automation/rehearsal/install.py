@@ -100,6 +100,8 @@ def _launcher(interpreter: Path, settings: Path) -> str:
     """Write a launcher that starts fast: Python directly, or through the shell when the path is too long or odd."""
     body = (
         "from pathlib import Path\n"
+        "from automation.rehearsal.provider.bare import leave_sdk_out\n"
+        "leave_sdk_out()\n"
         "from automation.rehearsal.provider.program import serve\n"
         f"serve(Path({str(settings)!r}))\n"
     )

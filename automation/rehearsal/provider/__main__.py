@@ -3,6 +3,10 @@
 import sys
 from pathlib import Path
 
-from automation.rehearsal.provider.program import serve
+from automation.rehearsal.provider.bare import leave_sdk_out
+
+leave_sdk_out()
+
+from automation.rehearsal.provider.program import serve  # noqa: E402 - only now does it import no SDK
 
 serve(Path(sys.argv[1]))

@@ -58,6 +58,8 @@ class World:
     store: Store
     rules: Rules
     faults: Faults
+    patience: float = 0
+    """Seconds that objects get to appear for who waits for them: the engine creates things at the same time."""
 
 
 class Cloud(Protocol):

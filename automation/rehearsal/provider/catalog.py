@@ -242,9 +242,10 @@ class CatalogCloud:
         templates = facts.get("computed", {})
         computed = {key: _kept(templates[key], None if key in unstable else old.get(key), context) for key in templates}
         rules, texts = self._world.rules.of(target.type), self._table.facts.get("plausible", {})
-        guessed = plausible.outputs(rules, {**inputs, **computed}, context, texts) if rules else {}
+        known = {**facts.get("defaults", {}), **self._tags(rules, inputs)}
+        guessed = plausible.outputs(rules, {**inputs, **computed, **known}, context, texts) if rules else {}
         guessed.update({key: plain(old[key]) for key in guessed if key in old})
-        base = merge(merge(guessed, computed), {**facts.get("defaults", {}), **self._tags(rules, inputs)})
+        base = merge(merge(guessed, computed), known)
         outputs: dict[str, Any] = merge(base, plain(_public(inputs)))
         return mark_like(outputs, {**inputs, **{key: old[key] for key in computed if key in old}})
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from automation.rehearsal import aftermath
-from automation.rehearsal.provider import kinds, objects
+from automation.rehearsal.provider import kinds, objects, relations
 from automation.rehearsal.provider.base import SIMULATED, Difference, Live, Target, World, covers, difference
 from automation.rehearsal.provider.check import Failure
 from automation.rehearsal.provider.cluster import Cluster, diff_settings
@@ -226,7 +226,9 @@ class KubernetesCloud:
         with self._world.store.transaction() as transaction:
             row = transaction.find(_PACKAGE, target.type, self._cluster.server, target.id)
             if row is not None:
-                aftermath.remove(transaction, row)
+                thing = self._thing(transaction, target, row.inputs)
+                relations.unblocked(transaction, row, thing.kind.facts, scope=row.scope)
+                aftermath.remove(transaction, row, controlled=thing.is_controlled(transaction))
         self._world.faults.after(call)
 
     def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - the protocol of clouds
@@ -290,7 +292,7 @@ class KubernetesCloud:
 
     def _missing(self, thing: LiveObject) -> tuple[str, ...]:
         """Say what the object waits for in vain; objects made at the same time get a moment to appear."""
-        ends = time.monotonic() + float(self._world.table.facts.get("settle_seconds", 0))
+        ends = time.monotonic() + self._world.patience
         while True:
             with self._world.store.reading() as transaction:
                 reasons = tuple(thing.missing(transaction))

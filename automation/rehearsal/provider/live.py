@@ -93,12 +93,25 @@ class LiveObject:
         """
         if not self.cluster:
             return
+        if not self.is_controlled(transaction):
+            yield f"no controller of gateways is installed: {' or '.join(self.kind.facts['controllers'])}"
         for kind, name, words in pods.references(self.inputs, self.kind.facts.get("pods", [])):
             if not transaction.claimed("kubernetes", f"{self.server}|{kind}|{self.own_namespace}/{name}"):
                 yield words
         wanted = lookup(self.inputs, "spec.storageClassName") if self.kind.key == "/PersistentVolumeClaim" else None
         if wanted and not self._storage_class(transaction):
             yield f"storageclass.storage.k8s.io {wanted!r} not found"
+
+    def is_controlled(self, transaction: Transaction) -> bool:
+        """Say whether the controller that acts on this kind runs: one of the charts that bring it is installed.
+
+        On a cluster made elsewhere it is taken to run.
+        """
+        charts = self.kind.facts.get("controllers")
+        if not charts or not self.cluster:
+            return True
+        releases = transaction.select(package="kubernetes", type_=HELM_RELEASE, scope=self.server)
+        return any(_chart(release.inputs) in charts for release in releases)
 
     def _storage_class(self, transaction: Transaction) -> Row | None:
         name = lookup(self.inputs, "spec.storageClassName")
@@ -185,11 +198,9 @@ class LiveObject:
         return result
 
     def _release(self, old: Mapping[str, Any] | None) -> dict[str, Any]:
-        chart = str(self.inputs.get("chart") or "")
-        name = chart.rstrip("/").rpartition("/")[2]
         version = str(self.inputs.get("version") or "0.0.0")
         status = {
-            "name": self.name, "namespace": self.own_namespace, "chart": name, "version": version,
+            "name": self.name, "namespace": self.own_namespace, "chart": _chart(self.inputs), "version": version,
             "appVersion": version, "status": "deployed",
             "revision": int(lookup(dict(old or {}), "status.revision") or 0) + 1,
         }  # fmt: skip
@@ -227,12 +238,16 @@ class LiveObject:
         facts = self.cluster.get("load_balancer")
         condition = self.kind.facts.get("load_balancer")
         if self.is_release:
-            chart = str(self.inputs.get("chart") or "").rstrip("/").rpartition("/")[2]
-            condition = {} if (self.charts.get(chart) or {}).get("load_balancer") else None
+            condition = {} if (self.charts.get(_chart(self.inputs)) or {}).get("load_balancer") else None
         if (
             not facts
             or condition is None
             or any(lookup(self.inputs, path) != value for path, value in condition.items())
+        ):
+            return None
+        if any(
+            lookup(self.inputs, path) == value
+            for path, value in self.kind.facts.get("load_balancer_unless", {}).items()
         ):
             return None
         outputs = {**facts["outputs"], "dnsName": self._address(_uid(row)).get("hostname")}
@@ -255,6 +270,11 @@ class LiveObject:
             claim=None, name=f"{name}-{digest[:10]}", urn="", created="", inputs={OWNER: owner_of(row)},
             outputs={key: value for key, value in outputs.items() if value is not None},
         )  # fmt: skip
+
+
+def _chart(inputs: Mapping[str, Any]) -> str:
+    """Name a release's chart, wherever it is pulled from."""
+    return str(inputs.get("chart") or "").rstrip("/").rpartition("/")[2]
 
 
 def _uid(row: Row) -> str:

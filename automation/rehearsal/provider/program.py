@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
+from pulumi.runtime.proto import provider_pb2_grpc
 
 from automation.rehearsal.provider.base import World
 from automation.rehearsal.provider.faults import Faults
-from automation.rehearsal.provider.protocol import provider_pb2_grpc
 from automation.rehearsal.provider.rules import Rules
 from automation.rehearsal.provider.servicer import Servicer
 from automation.rehearsal.provider.table import DATA, load_table
@@ -35,7 +35,8 @@ def world(settings: Mapping[str, Any]) -> World:
     store = Store(Path(settings["database"]))
     rules = Rules(settings["package"], folder=Path(settings["rules"]), interpreter=Path(settings["interpreter"]))
     table = load_table(settings["package"], folder=Path(settings.get("data") or DATA))
-    return World(table=table, store=store, rules=rules, faults=Faults.from_environment(store))
+    patience = float(settings.get("patience", table.facts.get("settle_seconds", 0)))
+    return World(table=table, store=store, rules=rules, faults=Faults.from_environment(store), patience=patience)
 
 
 def serve(path: Path) -> None:

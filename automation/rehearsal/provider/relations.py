@@ -39,13 +39,13 @@ def conflicts(facts: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[t
                 yield given[-1], f"conflicts with {given[0]}"
 
 
-def unblocked(transaction: Transaction, row: Row, facts: Mapping[str, Any]) -> None:
-    """Refuse a deletion while another live resource uses this one."""
+def unblocked(transaction: Transaction, row: Row, facts: Mapping[str, Any], *, scope: str = "") -> None:
+    """Refuse a deletion while another live resource (of one scope, if it is given) uses this one."""
     values = {"id": row.id, "name": row.name, "out": row.outputs, "in": row.inputs, "type": row.type}
     context = Context(values, seed=row.id)
     for block in facts.get("blocked_by", ()):
         wanted = context.render(block.get("equals", "{id}"))
-        for other in transaction.select(package=row.package, type_=block["type"]):
+        for other in transaction.select(package=row.package, type_=block["type"], scope=scope):
             if wanted is not None and wanted in _values_at(other.outputs, block["property"]):
                 raise Refused(_say(context, block["error"], other=other.id, othername=other.name))
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from automation.rehearsal.provider.base import Cloud, Difference, Live, Target, World
 from automation.rehearsal.provider.catalog import CatalogCloud
 from automation.rehearsal.provider.errors import NotReady, Refused
 from automation.rehearsal.provider.kubernetes import KubernetesCloud
-from automation.rehearsal.provider.protocol import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 from automation.rehearsal.wire import decode, encode
 
 _STYLES: Mapping[str, Callable[[World], Cloud]] = {"catalog": CatalogCloud, "kubernetes": KubernetesCloud}
