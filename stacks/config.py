@@ -37,9 +37,11 @@ class ProgramConfig:
     staged: frozenset[str] = frozenset()
     """Caches (by logical name) whose weights are there already, so that their download tokens are not copied."""
     simulated: bool = False
+    gated: bool = False
+    """Whether the policy pack judges what the program registers, so that the program need not refuse it itself."""
 
     @classmethod
-    def from_pulumi(cls) -> Self:
+    def from_pulumi(cls, *, gated: bool = False) -> Self:
         """Read the configuration of the stack that runs. Raises ConfigError without ever quoting a value."""
         return cls(
             berth_version=version("berth"),
@@ -47,6 +49,7 @@ class ProgramConfig:
             gateway_addresses=_gateways(_value(GATEWAYS_KEY)),
             staged=_staged(_value(STAGED_KEY)),
             simulated=os.environ.get(SIMULATED_VARIABLE, "") in {"1", "true"},
+            gated=gated,
         )
 
     def secret(self, namespace: str, name: str) -> SecretData | None:

@@ -19,6 +19,7 @@ from components.lock import ClusterEntry, Lock
 from components.serving.catalogue import load_release
 from components.serving.stack import ServingStack, ServingStackArgs
 from stacks.config import ProgramConfig
+from stacks.rehearsal import simulated_kubeconfig
 from stacks.shard import Shard
 
 _RENEW = "berth plan"
@@ -91,6 +92,8 @@ def _cluster(
         case "Existing":
             secret, key = ExistingClusterArgs.secret_of(fleet, entry.name)
             kubeconfig = config.secrets.get(secret, {}).get(key)
+            if kubeconfig is None and config.simulated:
+                kubeconfig = simulated_kubeconfig(entry.name)
             existing = ExistingClusterArgs.from_spec(
                 fleet, entry.name, release=entry.release, stack=stack, kubeconfig=kubeconfig
             )

@@ -34,12 +34,12 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
 def all_schemas() -> dict:
     """Return, by name, a function that makes each schema."""
     from automation.render import views
-    from components.api.schema import kinds
+    from components.api.kinds import KINDS
     from components.api.schema import schema as manifest_schema
     from components.lock import NamespaceLock, PlatformLock
     from stacks.outputs import StackOutputs
 
-    schemas = {name: (lambda name=name: manifest_schema(name)) for name in kinds()}
+    schemas = {name: (lambda name=name: manifest_schema(name)) for name in KINDS}
     models = {
         "NamespaceLock": NamespaceLock,
         "PlatformLock": PlatformLock,

@@ -7,12 +7,16 @@ from stacks.shard import Shard
 
 
 def program_of(fleet: Fleet, lock: Lock, shard: Shard) -> Program:
-    """Return a program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs."""
+    """Return a program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs.
+
+    It does not refuse by itself what a policy forbids: every lock is previewed with the policy pack before it is
+    applied, and the pack says more.
+    """
 
     def run() -> None:
         from stacks.config import ProgramConfig  # noqa: PLC0415 (imports the cloud SDKs, when the engine asks)
         from stacks.program import program  # noqa: PLC0415
 
-        program(fleet, lock, shard, ProgramConfig.from_pulumi())
+        program(fleet, lock, shard, ProgramConfig.from_pulumi(gated=True))
 
     return run

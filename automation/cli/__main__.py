@@ -1,0 +1,5 @@
+"""``python -m automation.cli``: the same as ``berth``."""
+
+from automation.cli.main import main
+
+main()

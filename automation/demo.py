@@ -1,0 +1,201 @@
+"""``make demo``: a whole fleet on simulated clouds, from the first plan to the teardown, through the real engine.
+
+It runs the ``berth`` command in a project of its own under ``.berth/demo``, with a copy of the sample environment
+``dev``, and edits that copy between runs as a person would. What it prints is what the commands print; it checks their
+exit codes and, at the end, that the clouds are empty.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from automation.engine.toolchain.layout import Layout
+from automation.rehearsal.cloud import SimulatedCloud
+from automation.rehearsal.scenario import SCENARIO_VARIABLE, Failure, Fault, Scenario
+from components.errors import DriverError
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_RULE: Final = "-" * 78
+_BROKEN_TAG: Final = "v9.9.9-broken"
+
+
+class Demo:
+    """One run of the demonstration."""
+
+    def __init__(self, folder: Path) -> None:
+        self.layout = Layout(folder)
+        self.environment = folder / "stacks" / "environments" / "dev"
+        self._scenario = folder / "scenario.json"
+        self._began = time.monotonic()
+
+    def prepare(self) -> None:
+        """Make the project: a copy of the sample environment, and what plain Pulumi needs."""
+        shutil.rmtree(self.layout.root, ignore_errors=True)
+        shutil.copytree(
+            _ROOT / "stacks" / "environments" / "dev", self.environment, ignore=shutil.ignore_patterns("lock")
+        )
+        for name in ("Pulumi.yaml", "main.py"):
+            source = _ROOT / "automation" / "cli" / "templates" / "project"
+            template = source / name if (source / name).exists() else source / f"{name}.template"
+            shutil.copy(template, self.layout.root / name)
+        # The one fault of this world: an image of this tag can never be pulled.
+        fault = Fault(type="kubernetes:apps/v1:Deployment", image=f"*:{_BROKEN_TAG}", fail=Failure.CREATED_BUT_FAILED)
+        Scenario.of(fault).write(self._scenario)
+
+    def scene(self, title: str, words: str) -> None:
+        """Print the head of a scene."""
+        seconds = time.monotonic() - self._began
+        sys.stdout.write(f"\n{_RULE}\n{title}  [{seconds:.0f} s]\n{words}\n{_RULE}\n")
+        sys.stdout.flush()
+
+    def run(self, *arguments: str, code: int = 0) -> None:
+        """Run one command as a person would, show it and everything it prints, and check how it ends."""
+        sys.stdout.write(f"\n$ berth {' '.join(arguments)}\n")
+        sys.stdout.flush()
+        done = subprocess.run(  # noqa: S603 (our own command)
+            [sys.executable, "-m", "automation.cli", *arguments],
+            cwd=self.layout.root,
+            env=self._variables(),
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode != code:
+            raise DriverError(f"berth {arguments[0]} ended with {done.returncode}, the demo expects {code}")
+        if code:
+            sys.stdout.write(f"(exit code {code})\n")
+            sys.stdout.flush()
+
+    def edit(self, file: str, old: str, new: str) -> Callable[[], None]:
+        """Change a manifest, show the change, and return what undoes it."""
+        path = self.environment / file
+        before = path.read_text(encoding="utf-8")
+        if old not in before:
+            raise DriverError(f"{file} does not hold {old!r}")
+        path.write_text(before.replace(old, new, 1), encoding="utf-8")
+        sys.stdout.write(f"\n# {file}\n")
+        sys.stdout.writelines(f"-{text}\n" for text in old.splitlines())
+        sys.stdout.writelines(f"+{text}\n" for text in new.splitlines())
+        sys.stdout.flush()
+
+        def undo() -> None:
+            sys.stdout.write(f"\n# {file}: the edit is taken back\n")
+            path.write_text(before, encoding="utf-8")
+
+        return undo
+
+    def left_in_clouds(self) -> list[str]:
+        """Return what the simulated clouds still hold."""
+        cloud = SimulatedCloud(self.layout.simulated_clouds)
+        return [f"{each.type} {each.id}" for each in cloud.resources() if not each.made_for]
+
+    def _variables(self) -> Mapping[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("BERTH_")}
+        here = Layout(_ROOT).bin
+        return {
+            **kept,
+            "PATH": f"{here}{os.pathsep}{kept.get('PATH', '')}",
+            "BERTH_SIMULATED": "1",
+            SCENARIO_VARIABLE: str(self._scenario),
+        }
+
+
+def main() -> None:
+    """Run every scene; any surprise ends the demo with a failure."""
+    demo = Demo(Layout(_ROOT).berth / "demo")
+    demo.prepare()
+    _plan_and_apply(demo)
+    _mistakes(demo)
+    _policy(demo)
+    _drain(demo)
+    _broken_image(demo)
+    _teardown(demo)
+
+
+def _plan_and_apply(demo: Demo) -> None:
+    demo.scene(
+        "1. A plan",
+        "Two EKS clusters, an existing one as front door, five deployments. Nothing exists yet, nothing is changed.",
+    )
+    demo.run("plan")
+    demo.scene("2. Apply it", "Step by step: build, then shift traffic. Every step is previewed and gated again.")
+    demo.run("up", "--yes")
+    demo.run("status")
+    demo.scene("3. Plan again", "Nothing changed, so there is nothing to do.")
+    demo.run("plan", "--expect-no-changes")
+    demo.run("explain", "deepseek-v3")
+
+
+def _mistakes(demo: Demo) -> None:
+    demo.scene("4. Mistakes", "A misspelt key, and a selector that does not compile: located, and nothing is changed.")
+    undo_key = demo.edit("models/ml-team/qwen3-8b.yaml", "  replicas: 1", "  repilcas: 1")
+    undo_selector = demo.edit(
+        "models/search/reranker.yaml", "memory.compareTo(quantity('40Gi')) >= 0", "memory.compareTo('40Gi') >= 0"
+    )
+    demo.run("up", "--yes", code=2)
+    undo_selector()
+    undo_key()
+
+
+def _policy(demo: Demo) -> None:
+    demo.scene(
+        "5. A change that breaks a policy",
+        "A pool is shrunk under the replicas that run on it. They stay, so it would promise devices it does not have.",
+    )
+    undo = demo.edit(
+        "platform/clusters.yaml",
+        "      className: l40s-4x\n      nodeCount: 1\n      zones: [eu-west-1a]",
+        "      className: l40s-4x\n      nodeCount: 0\n      zones: [eu-west-1a]",
+    )
+    demo.run("up", "--yes", code=5)
+    undo()
+    demo.run("plan", "--expect-no-changes")
+
+
+def _drain(demo: Demo) -> None:
+    demo.scene(
+        "6. Drain a cluster",
+        "A NoExecute taint: what runs there moves. A successor serves before its predecessor goes.",
+    )
+    demo.edit(
+        "platform/clusters.yaml",
+        "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n",
+        "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n"
+        "  taints:\n    - key: maintenance\n      effect: NoExecute\n",
+    )
+    demo.run("up", "--yes")
+    demo.run("status")
+
+
+def _broken_image(demo: Demo) -> None:
+    demo.scene(
+        "7. An image that cannot be pulled",
+        "One team ships a broken image, another a good one. The broken successor gets no traffic, the old one keeps"
+        " serving,\nand the other team's change goes through.",
+    )
+    undo = demo.edit("models/search/embedder.yaml", "vllm/vllm-openai:v0.23.0", f"vllm/vllm-openai:{_BROKEN_TAG}")
+    demo.edit("models/ml-team/qwen3-8b.yaml", "vllm/vllm-openai:v0.23.0", "vllm/vllm-openai:v0.25.1")
+    demo.run("up", "--yes", code=4)
+    demo.run("status")
+    undo()
+    demo.run("up", "--yes")
+
+
+def _teardown(demo: Demo) -> None:
+    demo.scene("8. Teardown", "Everything goes, but for namespaces that others may use; they are listed.")
+    demo.run("destroy", "--yes")
+    left = demo.left_in_clouds()
+    sys.stdout.write("\nLeft in the simulated clouds:\n")
+    sys.stdout.writelines(f"  {each}\n" for each in left)
+    surprising = [each for each in left if not each.startswith("kubernetes:core/v1:Namespace ")]
+    if surprising:
+        raise DriverError(f"the teardown left {', '.join(surprising)}")
+    demo.scene("Done", "Every exit code was as expected, and the clouds hold nothing but what is listed above.")
+
+
+if __name__ == "__main__":
+    main()
