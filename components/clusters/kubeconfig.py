@@ -117,8 +117,9 @@ def _named(document: Mapping[str, Any], group: str, name: str, kind: str, where:
     """Return the entry ``name`` of a list such as ``contexts``."""
     entries = document.get(group)
     for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(kind), dict):
-            return entry[kind]
+        found = entry.get(kind) if isinstance(entry, dict) and entry.get("name") == name else None
+        if isinstance(found, dict):
+            return found
     raise _error(where, f"it has no {kind} named {name!r} under {group}")
 
 
