@@ -3,17 +3,16 @@
 Advice is given only where absence means something: every file was read, and every document is right.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from components.api.codes import Code
-from components.api.inference_cluster import ExistingSource, InferenceCluster, NodePool
+from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.inference_gateway import InferenceGateway
-from components.api.model_cache import ModelCache
-from components.api.model_deployment import ModelDeployment, Toleration
+from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import EndpointSelector, ModelService
-from components.api.placeable import device_refusal
+from components.api.placeable import Placeability
 from components.api.reading import Reading
 from components.api.source import Source
 
@@ -21,8 +20,6 @@ _STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
 """Labels of endpoints whose values come with the placement."""
 
 _FABRICS: Final = {"EFA": ("EKS",), "InfiniBand": ("Nebius", "AKS"), "None": ()}
-_NO_CACHE: Final = ("Vultr",)
-"""Sources without storage that many nodes can mount."""
 
 
 def advise(reading: Reading) -> None:
@@ -36,74 +33,14 @@ def advise(reading: Reading) -> None:
             source.warn(Code.GATEWAY_UNUSED, message, ("metadata", "name"))
     if not reading.whole:
         return
+    fleet = Placeability(reading)
     for service_source, service in reading.documents(ModelService):
         _service(reading, service_source, service)
     for deployment_source, deployment in reading.documents(ModelDeployment):
-        reason = unplaceable(reading, deployment)
+        reason = fleet.refusal(deployment)
         if reason:
             message = f"no cluster can ever take this deployment: {reason}"
             deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, ("metadata", "name"))
-
-
-def unplaceable(reading: Reading, deployment: ModelDeployment) -> str:
-    """Return why no cluster of the fleet can take a deployment, whatever its capacity; empty when one can."""
-    spec = deployment.spec.template.spec
-    selector = spec.cluster_selector
-    steps: tuple[tuple[str, Callable[[InferenceCluster], bool]], ...] = (
-        ("there is no cluster with GPU pools", lambda cluster: bool(cluster.spec.node_pools)),
-        ("every cluster is being removed", lambda cluster: not (cluster.spec.removing or cluster.spec.lost)),
-        (
-            "no cluster has the labels of its clusterSelector",
-            lambda cluster: selector is None or selector.matches(cluster.metadata.labels),
-        ),
-        (
-            "every cluster that it selects has a taint it does not tolerate",
-            lambda cluster: _tolerated(spec.tolerations, cluster),
-        ),
-        (
-            "its cache cannot be staged on any cluster that it selects",
-            lambda cluster: _staged(reading, deployment, cluster),
-        ),
-        ("", lambda cluster: not device_refusal(reading, deployment, cluster)),
-    )
-    clusters = [cluster for _, cluster in reading.documents(InferenceCluster)]
-    if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
-        return ""
-    for reason, keeps in steps[:-1]:
-        clusters = [cluster for cluster in clusters if keeps(cluster)]
-        if not clusters:
-            return reason
-    return device_refusal(reading, deployment, clusters[0])
-
-
-def _tolerated(tolerations: tuple[Toleration, ...], cluster: InferenceCluster) -> bool:
-    return all(
-        any(
-            toleration.effect in (None, taint.effect)
-            and (
-                toleration.key in (None, "", taint.key)
-                if toleration.operator == "Exists"
-                else toleration.key == taint.key and (toleration.value or "") == (taint.value or "")
-            )
-            for toleration in tolerations
-        )
-        for taint in cluster.spec.taints
-    )
-
-
-def _staged(reading: Reading, deployment: ModelDeployment, cluster: InferenceCluster) -> bool:
-    reference = deployment.spec.template.spec.model_cache_ref
-    cache = reading.get(ModelCache, reference.name, deployment.namespace) if reference else None
-    if cache is None:
-        return True
-    block = cluster.spec.cluster.block
-    if isinstance(block, ExistingSource):
-        if block.cache is None or block.cache.storage_class_name is None:
-            return False
-    elif cluster.source in _NO_CACHE:
-        return False
-    selector = cache.spec.cluster_selector
-    return selector is None or selector.matches(cluster.metadata.labels)
 
 
 def _pool(source: Source, cluster: InferenceCluster, pool: NodePool, index: int) -> None:

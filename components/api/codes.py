@@ -129,3 +129,5 @@ class Code(StrEnum):
     """A group of a service that matches nothing."""
     DEPLOYMENT_UNPLACEABLE = "deployment-unplaceable"
     """A deployment that no cluster can ever take."""
+    DEVICE_UNUSABLE = "device-unusable"
+    """A device of a class that no selector can ever match, because the API would not have it."""

@@ -11,10 +11,9 @@ from components.api.inference_cluster import InferenceCluster
 from components.api.model_deployment import ModelDeployment
 from components.api.nodes import PathPart
 from components.api.reading import Reading
+from components.cel.environment import DEFAULT_MINOR, MINORS
 from components.cel.problem import SelectorError
-
-DEFAULT_MINOR = "1.34"
-"""The version taken when no cluster says its own: the oldest with devices in the stable API."""
+from components.cel.selector import compile_selector
 
 
 def check_selectors(reading: Reading) -> None:
@@ -34,9 +33,22 @@ def check_selectors(reading: Reading) -> None:
 
 
 def newest_minor(reading: Reading) -> str:
-    """Return the newest Kubernetes version of the clusters, as ``1.N``."""
-    found = {cluster.kubernetes_minor for _, cluster in reading.documents(InferenceCluster)} - {""}
-    return max(found | {DEFAULT_MINOR}, key=lambda minor: int(minor.partition(".")[2]))
+    """Return the newest Kubernetes version of the clusters that the selector language knows."""
+    minors = [known_minor(cluster.kubernetes_minor) for _, cluster in reading.documents(InferenceCluster)]
+    return max(minors, key=_number, default=DEFAULT_MINOR)
+
+
+def known_minor(minor: str) -> str:
+    """Return the newest version that the selector language knows and that is not newer than ``minor``.
+
+    A cluster that does not say its version is taken for the oldest with devices in the stable API.
+    """
+    older = [known for known in MINORS if minor and _number(known) <= _number(minor)]
+    return max(older, key=_number, default=DEFAULT_MINOR)
+
+
+def _number(minor: str) -> int:
+    return int(minor.partition(".")[2])
 
 
 def expressions(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, ...], str]]:
@@ -51,10 +63,6 @@ def expressions(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, .
 
 
 def _failure(expression: str, minor: str) -> SelectorError | None:
-    try:
-        from components.cel.selector import compile_selector  # noqa: PLC0415
-    except ModuleNotFoundError:
-        return None
     try:
         compile_selector(expression, minor=minor)
     except SelectorError as error:

@@ -1,0 +1,80 @@
+"""Selectors at load: what Kubernetes would refuse is refused, at its place inside the expression."""
+
+import pytest
+
+from components.api.codes import Code
+from components.api.selectors import known_minor
+from tests.support.api_manifests import OWN, Edit, load, pointed
+
+CEL = 'cel: device.attributes["gpu.nvidia.com"].architecture == "Ada Lovelace"'
+PATH = "spec.template.spec.engines[0].members[0].nodeSelector.devices[0].selectors[0].cel"
+
+ROWS = [
+    ("plain", "cel: device.foo == 1", ".foo == 1", "undefined field 'foo'"),
+    ("single quotes", "cel: 'device.foo == 1'", ".foo == 1'", "undefined field 'foo'"),
+    ("double quotes", 'cel: "device.foo == 1"', '.foo == 1"', "undefined field 'foo'"),
+    ("literal block", "cel: |\n                  true &&\n                    foo", "foo", "undeclared reference"),
+    ("folded block", "cel: >\n                  true &&\n                  foo", ">", "undeclared reference"),
+    ("escapes", 'cel: "device.driver == \\"a\\" && foo"', '"device', "undeclared reference"),
+    ("end", "cel: 'device.driver =='", "'", "end of the expression"),
+    ("result type", "cel: 1 + 1", "1 + 1", "must evaluate to bool"),
+]
+
+
+@pytest.mark.parametrize(("new", "at", "says"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_a_selector_that_does_not_compile_is_located(new: str, at: str, says: str) -> None:
+    """The caret stands inside the expression wherever the text stands as it was written."""
+    (problem,) = load(Edit("qwen", CEL, new)).problems
+    assert (problem.code, problem.path) == (Code.SELECTOR_INVALID, PATH)
+    assert says in problem.message
+    assert pointed(problem).startswith(at)
+
+
+def test_one_wrong_expression_in_two_places_is_two_problems() -> None:
+    """Each member has its own."""
+    text = 'device.driver == "gpu.nvidia.com"'
+    result = load(Edit("coder", text, "nope"), Edit("coder", text, "nope"))
+    assert [problem.code for problem in result.problems] == [Code.SELECTOR_INVALID] * 2
+
+
+def test_an_expression_is_judged_for_the_newest_cluster() -> None:
+    """What only newer clusters take is right as long as one is that new; the scheduler asks each cluster."""
+    new = "cel: device.allowMultipleAllocations == false"
+    assert [p.code for p in load(Edit("qwen", CEL, new)).errors] == []
+    older = Edit("east", "region: us-east-1", "region: us-east-1\n      kubernetesVersion: '1.34'")
+    assert [p.code for p in load(Edit("qwen", CEL, new), older).errors] == [Code.SELECTOR_INVALID]
+
+
+@pytest.mark.parametrize(
+    ("minor", "known"), [("", "1.34"), ("1.20", "1.34"), ("1.35", "1.35"), ("1.36", "1.36"), ("1.99", "1.37")]
+)
+def test_a_version_that_the_language_does_not_know_is_taken_for_the_nearest_older(minor: str, known: str) -> None:
+    """A newer Kubernetes takes what the newest known one takes."""
+    assert known_minor(minor) == known
+
+
+def test_a_request_that_no_device_fits_is_warned_of() -> None:
+    """The hardware is not there, however much room there is."""
+    (problem,) = load(Edit("qwen", '"Ada Lovelace"', '"Hopper"')).problems
+    assert problem.code == Code.DEPLOYMENT_UNPLACEABLE
+    assert "no node has 1 of the devices that the request `gpu` selects" in problem.message
+
+
+def test_a_request_that_only_a_newer_cluster_would_take_is_warned_of() -> None:
+    """The one newer cluster is the edge, which has no pools."""
+    new = "cel: device.allowMultipleAllocations == false"
+    result = load(
+        Edit("qwen", CEL, new),
+        Edit("east", "region: us-east-1", "region: us-east-1\n      kubernetesVersion: '1.34'"),
+        Edit("edge", *OWN),
+        Edit("edge", "existing:", "existing:\n      kubernetesVersion: '1.36'"),
+    )
+    assert [problem.code for problem in result.problems] == [Code.DEPLOYMENT_UNPLACEABLE]
+
+
+def test_a_device_that_no_selector_can_match_is_warned_of() -> None:
+    """The API server would not take such a device, so no driver publishes it."""
+    result = load(Edit("classes", "{string: Ada Lovelace}", f"{{string: {'x' * 100}}}"))
+    assert Code.DEVICE_UNUSABLE in [problem.code for problem in result.warnings]
+    (problem,) = [problem for problem in result.warnings if problem.code == Code.DEVICE_UNUSABLE]
+    assert problem.path == "spec.devices[0]"
