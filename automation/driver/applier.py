@@ -18,7 +18,7 @@ from automation.driver.shared import share_facts
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
-from automation.engine.family import POOL_TYPE, Family, is_cluster
+from automation.engine.family import ENDPOINT_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
 from automation.engine.runner import Applied, Preview
 from automation.engine.state import read_existing
 from automation.observe.owed import skip_unreachable
@@ -105,6 +105,7 @@ class _StepRun:
         skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable)
         self.owed = tuple(str(each) for each in skipped.owed)
         left = frozenset(skipped.exclude) | withheld_urns(preview, checkpoint, self.step.withheld)
+        left |= beyond_scope(preview, checkpoint, self.step.kind)
         if not any(_does_something(each) and each.urn not in left for each in preview.steps):
             return None
         applied = self.session.runner.up(
@@ -144,6 +145,29 @@ def withheld_urns(preview: Preview, checkpoint: Checkpoint, withheld: tuple[str,
         if component is not None and component.urn.rpartition("::")[2] in names and _is_platform(component.type):
             found.add(member.urn)
     return frozenset(found)
+
+
+def beyond_scope(preview: Preview, checkpoint: Checkpoint, kind: StepKind) -> frozenset[str]:
+    """Return what a step of this kind has no business with, and leaves alone.
+
+    Only a build makes or changes what runs. What failed there would be tried again by every update; in a shift
+    it would only fail again and hold up everybody's routes, and it would stop a retirement.
+    """
+    if kind is StepKind.BUILD:
+        return frozenset()
+    family = Family([*checkpoint, *preview.steps])
+    found = set()
+    for step in preview.steps:
+        component = family.component(step.urn)
+        routes = component is not None and component.type in ROUTE_TYPES
+        making = step.op.changes and not step.op.removes
+        if step.custom and making and not routes and not step.is_provider:
+            found.add(step.urn)
+    return frozenset(found)
+
+
+ROUTE_TYPES = frozenset({ENDPOINT_TYPE, SERVICE_TYPE, "berth:index:FrontDoor"})
+"""Components that lead requests to replicas; a shift changes these."""
 
 
 def _is_platform(type_: str) -> bool:
