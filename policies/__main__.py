@@ -1,5 +1,5 @@
 """What the engine starts when the pack is given as a folder or as an executable file."""
 
-from policies.pack import serve
+from policies.analyzer import serve
 
 serve()

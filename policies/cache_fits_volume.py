@@ -3,40 +3,43 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from components.cel.quantity import Quantity
+from components.cel.quantity import Quantity, QuantityError
 from components.checks.footprint import SIZE_RULE, volume_problem
 from components.checks.violation import Violation
 from components.labels import Label
+from policies.facts import fleet_of
 from policies.resources import CACHE, Resource, Stack
 from policies.rule import Rule
+from policies.volumes import volumes_of
 
-CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"
 _GIB: Final = 1 << 30
 
 
 def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     """Compare every cache's size with the volume claim under it."""
     del config
-    claims: dict[str, list[Resource]] = {}
-    for claim in stack.of_type(CLAIM):
+    fleet = fleet_of(stack)
+    for claim in volumes_of(stack):
         owner = stack.owner(claim, CACHE)
-        if owner is not None:
-            claims.setdefault(owner.urn, []).append(claim)
-        elif Label.CACHE.value in (stack.read(claim, "metadata", "labels") or {}):
-            yield Violation(SIZE_RULE, claim.name, "it is a cache's volume that no cache owns", RULE.remediation)
-    for cache in stack.of_type(CACHE):
-        size = stack.read(cache, "shape", "sizeGiB")
-        for claim in claims.get(cache.urn, ()):
-            text = stack.read(claim, "spec", "resources", "requests", "storage")
-            if size is None or text is None:
-                continue
-            problem = volume_problem(int(size), _gib(str(text)))
+        if owner is None:
+            if Label.CACHE.value in (stack.read(claim, "metadata", "labels") or {}):
+                yield Violation(SIZE_RULE, claim.name, "it is a cache's volume that no cache owns", RULE.remediation)
+        elif owner.urn in fleet.caches:
+            problem = _problem(stack, claim, fleet.caches[owner.urn].size_gib)
             if problem:
-                yield Violation(SIZE_RULE, cache.name, problem, RULE.remediation)
+                yield Violation(SIZE_RULE, owner.name, problem, RULE.remediation)
 
 
-def _gib(text: str) -> float:
-    return Quantity.parse(text).as_approximate_float() / _GIB
+def _problem(stack: Stack, claim: Resource, size_gib: int) -> str:
+    path = ("spec", "resources", "requests", "storage")
+    text = stack.read(claim, *path)
+    if text is None:
+        known = not stack.deferred.get((claim.name, claim.urn))
+        return f"its volume claim {claim.name} asks for no storage" if known else ""
+    try:
+        return volume_problem(size_gib, Quantity.parse(str(text)).as_approximate_float() / _GIB)
+    except QuantityError as error:
+        return f"its volume claim {claim.name} asks for {text!r}: {error}"
 
 
 RULE: Final = Rule(

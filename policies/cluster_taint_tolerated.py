@@ -3,22 +3,21 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from components.checks.footprint import STAYS_OUTSIDE
 from components.checks.taints import CLUSTER_RULE, check_clusters
 from components.checks.violation import Violation
-from policies.facts import facts_of
+from policies.existing import EXISTING, newcomers
+from policies.facts import fleet_of
 from policies.resources import Stack
 from policies.rule import Rule
 
 
 def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     """Find replicas on clusters that repel them, and replicas that claim to have been there and were not."""
-    facts = facts_of(stack)
+    facts = fleet_of(stack).facts
     yield from check_clusters(facts)
-    existing = config.get("existing")
-    if existing is None:
-        return
-    for replica in facts.replicas:
-        if replica.stays and replica.replica not in existing:
+    for replica in newcomers(facts, config):
+        if replica.stays != STAYS_OUTSIDE:
             yield Violation(
                 CLUSTER_RULE,
                 replica.replica,
@@ -33,5 +32,5 @@ RULE: Final = Rule(
     severity="high",
     remediation="Add a toleration to the deployment, or plan again so that the replica goes elsewhere.",
     check=check,
-    config={"existing": {"type": "array", "items": {"type": "string"}}},
+    config=EXISTING,
 )

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from components.checks.facts import PoolFact, Taint, Toleration
+from components.checks.facts import Taint, Toleration
 from components.checks.taints import untolerated
 from components.checks.violation import Violation
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE
-from policies.facts import facts_of
+from policies.facts import cluster_name, fleet_of
 from policies.pods import SYSTEM_POOL, pod_groups
-from policies.resources import REPLICA, Stack
+from policies.resources import Stack
 from policies.rule import Rule
 
 _EVERY_GPU_POOL: Final = Taint(GPU_TAINT_KEY, GPU_TAINT_VALUE, GPU_TAINT_EFFECT)
@@ -18,13 +18,11 @@ _EVERY_GPU_POOL: Final = Taint(GPU_TAINT_KEY, GPU_TAINT_VALUE, GPU_TAINT_EFFECT)
 def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     """Find pinned pods that do not tolerate the taints of their pool."""
     del config
-    pools: dict[tuple[str, str], PoolFact] = {(pool.cluster, pool.pool): pool for pool in facts_of(stack).pools}
+    pools = {(pool.cluster, pool.pool): pool for pool in fleet_of(stack).pools.values()}
     for group in pod_groups(stack):
         if not group.pool or group.pool == SYSTEM_POOL:
             continue
-        owner = stack.owner(group.workload, REPLICA)
-        cluster = str(owner.props.get("cluster")) if owner else ""
-        pool = pools.get((cluster, group.pool))
+        pool = pools.get((cluster_name(stack, group.workload), group.pool))
         taints = {_EVERY_GPU_POOL, *(pool.taints if pool else ())}
         tolerations = tuple(Toleration.from_props(each) for each in group.spec.get("tolerations") or ())
         for taint in untolerated(sorted(taints), tolerations):

@@ -4,17 +4,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from components.checks.footprint import RULE as NAME
-from components.checks.footprint import check_footprint
+from components.checks.footprint import STAYS_OUTSIDE, check_footprint
 from components.checks.violation import Violation
-from policies.facts import facts_of
+from policies.existing import EXISTING, newcomers
+from policies.facts import fleet_of
 from policies.resources import Stack
 from policies.rule import Rule
 
 
 def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     """Find replicas outside their cache's footprint, or without the revision they read."""
-    del config
-    yield from check_footprint(facts_of(stack))
+    facts = fleet_of(stack).facts
+    yield from check_footprint(facts)
+    for replica in newcomers(facts, config):
+        if replica.stays == STAYS_OUTSIDE:
+            yield Violation(
+                NAME,
+                replica.replica,
+                "it is said to stay outside its cache's footprint, but it does not exist yet",
+                RULE.remediation,
+            )
 
 
 RULE: Final = Rule(
@@ -23,4 +32,5 @@ RULE: Final = Rule(
     severity="high",
     remediation="Widen the cache's clusterSelector, or plan again so that the replica goes elsewhere.",
     check=check,
+    config=EXISTING,
 )

@@ -10,6 +10,8 @@ from policies.resources import Stack
 Check = Callable[[Stack, Mapping[str, Any]], Iterable[Violation]]
 """Finds violations in a stack, given the rule's configuration; each violation's subject is a logical name."""
 
+Severity = Literal["low", "medium", "high", "critical"]
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -17,7 +19,7 @@ class Rule:
 
     name: str
     description: str
-    severity: Literal["low", "medium", "high", "critical"]
+    severity: Severity
     remediation: str
     check: Check
     config: Mapping[str, Any] | None = None

@@ -14,6 +14,7 @@ from typing import Final
 from automation.engine.runner import PolicyPackRef
 from automation.engine.toolchain.disk import write_whole, writing
 from automation.engine.toolchain.layout import Layout
+from components.checks.footprint import RULE as FOOTPRINT_RULE
 from components.checks.taints import CLUSTER_RULE
 from components.naming import ReplicaId
 
@@ -29,12 +30,12 @@ def place_policy_pack(layout: Layout, *, existing: Iterable[ReplicaId]) -> Polic
     pack = folder / "berth-policies"
     config = folder / "config.json"
     launcher = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -u -m policies "$@"\n'
-    known = {CLUSTER_RULE: {"existing": sorted(str(replica) for replica in existing)}}
+    known = {"existing": sorted(str(replica) for replica in existing)}
     with writing(layout.berth):
         folder.mkdir(parents=True, exist_ok=True)
         _write(pack, launcher.encode(), mode=0o755)
         _write(folder / "PulumiPolicy.yaml", _DESCRIPTION.read_bytes(), mode=0o644)
-        _write(config, (json.dumps(known, indent=2) + "\n").encode(), mode=0o644)
+        _write(config, (json.dumps({CLUSTER_RULE: known, FOOTPRINT_RULE: known}, indent=2) + "\n").encode(), mode=0o644)
     return PolicyPackRef(pack, config)
 
 

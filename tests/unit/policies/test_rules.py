@@ -1,167 +1,51 @@
 """Each rule finds what it names: a stack in order, a stack that breaks the rule, and a component that lies."""
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from policies.finding import judge
 from policies.pack import RULES
-from policies.resources import UNKNOWN, Resource, Stack
+from policies.wire import UNKNOWN
+from tests.support.policy_stack import POD_SPEC, Parts, fleet, pod, props, request, stack_of
 
-TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
-TEMPLATE = {"spec": {"containers": [{"name": "engine", "image": "vllm:1"}]}}
-SHAPE = {
-    "kind": "Replica",
-    "servingMode": "Unified",
-    "cache": {"name": "weights", "shape": "sha256:c"},
-    "engines": [
-        {
-            "name": "vllm",
-            "copies": 2,
-            "members": [
-                {
-                    "role": "Standalone",
-                    "requests": [{"name": "gpu", "count": 2, "selectors": ["true"]}],
-                    "template": TEMPLATE,
-                }
-            ],
-        }
-    ],
-}
-POD_SPEC = {
-    "nodeSelector": {"modelplane.ai/pool": "l4"},
-    "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
-    "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": "claims"}],
-    "containers": [{"name": "engine", "image": "vllm:1"}],
-}
+QWEN = "ml/qwen/eks-a/0"
+WORKLOAD = "ml/qwen/eks-a/0-workload"
+Change = Callable[[Parts], object]
 
 
-def fleet() -> dict[str, dict[str, Any]]:
-    """Return a stack in order: by name, the resources with type, parent and properties."""
-    return {
-        "eks-a": {
-            "type": "berth:index:EksCluster",
-            "props": {"cluster": "eks-a", "taints": [], "endpoint": UNKNOWN},
-        },
-        "eks-a/l4": {
-            "type": "berth:index:Pool",
-            "props": {
-                "cluster": "eks-a",
-                "pool": "l4",
-                "nodes": 2,
-                "provisioned": True,
-                "taints": [TAINT],
-                "devices": [{"name": "gpu", "deviceClass": "gpu.nvidia.com", "claim": "DRA", "count": 4}],
-            },
-        },
-        "eks-a/l4-nodes": {
-            "type": "aws:eks/nodeGroup:NodeGroup",
-            "parent": "eks-a/l4",
-            "props": {
-                "arn": UNKNOWN,
-                "labels": {"modelplane.ai/pool": "l4", "modelplane.ai/gpu": "l4"},
-                "taints": [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}],
-                "scalingConfig": {"maxSize": 2},
-            },
-        },
-        "ml/weights/eks-a/0": {
-            "type": "berth:index:Cache",
-            "props": {
-                "namespace": "ml",
-                "cache": "weights",
-                "cluster": "eks-a",
-                "shapeDigest": "sha256:c",
-                "shape": {"sizeGiB": 10},
-            },
-        },
-        "ml/weights/eks-a/0-volume": {
-            "type": "kubernetes:core/v1:PersistentVolumeClaim",
-            "parent": "ml/weights/eks-a/0",
-            "props": {"spec": {"resources": {"requests": {"storage": "10Gi"}}}},
-        },
-        "ml/qwen/eks-a/0": {
-            "type": "berth:index:Replica",
-            "props": {
-                "namespace": "ml",
-                "deployment": "qwen",
-                "cluster": "eks-a",
-                "index": 0,
-                "phase": "Serving",
-                "shape": SHAPE,
-                "placement": [
-                    {
-                        "engine": "vllm",
-                        "members": [{"pool": "l4", "claims": [{"request": "gpu", "deviceClass": "gpu.nvidia.com"}]}],
-                    }
-                ],
-                "tolerations": [],
-                "cacheFootprint": ["eks-a"],
-            },
-        },
-        "ml/qwen/eks-a/0-claims": {
-            "type": "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate",
-            "parent": "ml/qwen/eks-a/0",
-            "props": {
-                "metadata": {"name": "claims"},
-                "spec": {
-                    "spec": {
-                        "devices": {
-                            "requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}}]
-                        }
-                    }
-                },
-            },
-        },
-        "ml/qwen/eks-a/0-workload": {
-            "type": "kubernetes:apps/v1:Deployment",
-            "parent": "ml/qwen/eks-a/0",
-            "props": {"spec": {"replicas": 2, "template": {"spec": POD_SPEC}}},
-        },
-        "eks-a/serving-dra": {
-            "type": "kubernetes:helm.sh/v3:Release",
-            "props": {"chart": "oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu"},
-        },
-    }
+def broken(change: Change, config: dict[str, Any] | None = None) -> list[str]:
+    """Return the rules that a changed fleet breaks, with their subjects."""
+    parts = fleet()
+    change(parts)
+    settings = {rule.name: config or {} for rule in RULES}
+    findings = judge(stack_of(parts), RULES, settings)
+    return sorted({f"{found.rule.name} {found.subject}" for found in findings if not found.deferred})
 
 
-def stack_of(parts: dict[str, dict[str, Any]]) -> Stack:
-    """Make a stack; a resource's URN is its name, and all share one provider."""
-    return Stack(
-        [
-            Resource(part["type"], name, name, part["props"], part.get("parent", ""), "provider")
-            for name, part in parts.items()
-        ]
+def drain(parts: Parts, stays: str = "") -> None:
+    """Taint the cluster."""
+    props(parts, "eks-a")["taints"] = [{"key": "maintenance", "value": "", "effect": "NoExecute"}]
+    props(parts, QWEN)["stays"] = stays
+
+
+def chart(name: str, values: dict[str, Any] | None = None) -> Change:
+    """Install another chart."""
+    return lambda parts: parts.update(
+        other={"type": "kubernetes:helm.sh/v3:Release", "props": {"chart": name, "values": values or {}}}
     )
 
 
-def broken(change: Callable[[dict[str, dict[str, Any]]], object], config: dict[str, Any] | None = None) -> list[str]:
-    """Return the rules that a changed fleet breaks, with their subjects."""
-    parts = copy.deepcopy(fleet())
-    change(parts)
-    stack = stack_of(parts)
-    return sorted({f"{found.rule} {found.subject}" for rule in RULES for found in rule.check(stack, config or {})})
+def elsewhere(parts: Parts) -> None:
+    """Add a second cluster, and put the replica's workload there."""
+    parts["eks-b"] = {"type": "berth:index:ExistingCluster", "props": {"cluster": "eks-b", "taints": []}}
+    parts["eks-b-kubernetes"] = {"type": "pulumi:providers:kubernetes", "parent": "eks-b", "props": {}}
+    for part in ("workload", "claims"):
+        parts[f"{QWEN}-{part}"]["provider"] = "eks-b-kubernetes"
 
 
-def props(parts: dict[str, dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return a resource's properties."""
-    found: dict[str, Any] = parts[name]["props"]
-    return found
-
-
-def pod(parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the pod specification of the workload."""
-    found: dict[str, Any] = props(parts, "ml/qwen/eks-a/0-workload")["spec"]["template"]["spec"]
-    return found
-
-
-def drain(parts: dict[str, dict[str, Any]], stays: str = "") -> None:
-    """Taint the cluster."""
-    props(parts, "eks-a")["taints"] = [{"key": "maintenance", "value": "", "effect": "NoExecute"}]
-    props(parts, "ml/qwen/eks-a/0")["stays"] = stays
-
-
-CASES: list[tuple[str, Callable[[dict[str, dict[str, Any]]], object], list[str]]] = [
+TAINTS: list[tuple[str, Change, list[str]]] = [
     ("in order", lambda parts: None, []),
     (
         "the pool has no taint and says so",
@@ -177,130 +61,295 @@ CASES: list[tuple[str, Callable[[dict[str, dict[str, Any]]], object], list[str]]
         ["component-truthful eks-a/l4", "gpu-pool-tainted eks-a/l4-nodes"],
     ),
     (
-        "the pool lies about its size",
-        lambda parts: props(parts, "eks-a/l4").update(nodes=9),
+        "the nodes have a taint that the pool does not tell of",
+        lambda parts: props(parts, "eks-a/l4-nodes")["taints"].append({"key": "dedicated", "effect": "NO_EXECUTE"}),
         ["component-truthful eks-a/l4"],
+    ),
+    (
+        "GPU nodes outside any pool",
+        lambda parts: parts.update(
+            stray={
+                "type": "aws:eks/nodeGroup:NodeGroup",
+                "provider": "aws",
+                "props": {"labels": {"modelplane.ai/gpu": "l4"}},
+            }
+        ),
+        ["gpu-pool-tainted stray"],
+    ),
+    (
+        "nodes that are no GPU pool need no taint",
+        lambda parts: parts.update(
+            system={
+                "type": "aws:eks/nodeGroup:NodeGroup",
+                "provider": "aws",
+                "props": {"labels": {"modelplane.ai/pool": "system"}},
+            }
+        ),
+        [],
     ),
     (
         "the pods do not tolerate the taint",
         lambda parts: pod(parts).update(tolerations=[]),
-        ["gpu-taint-tolerated ml/qwen/eks-a/0-workload"],
+        [f"gpu-taint-tolerated {WORKLOAD}"],
     ),
     (
         "the toleration has another value",
         lambda parts: pod(parts).update(
             tolerations=[{"key": "nvidia.com/gpu", "operator": "Equal", "value": "present"}]
         ),
-        ["gpu-taint-tolerated ml/qwen/eks-a/0-workload"],
+        [f"gpu-taint-tolerated {WORKLOAD}"],
     ),
-    ("the cluster is drained", drain, ["cluster-taint-tolerated ml/qwen/eks-a/0"]),
+    (
+        "the system's own pool is free for all",
+        lambda parts: parts.update(
+            helper={
+                "type": "kubernetes:apps/v1:Deployment",
+                "props": {"spec": {"template": {"spec": {"nodeSelector": {"modelplane.ai/pool": "system"}}}}},
+            }
+        ),
+        [],
+    ),
+    ("the cluster is drained", drain, [f"cluster-taint-tolerated {QWEN}"]),
     ("it was there before the drain", lambda parts: drain(parts, "maintenance:NoExecute"), []),
+]
+
+DEVICES: list[tuple[str, Change, list[str]]] = [
     (
         "the pool is promised twice",
         lambda parts: props(parts, "eks-a/l4").update(nodes=0),
         ["devices-within-pool eks-a/l4"],
     ),
     (
-        "the replica lies about what it claims",
-        lambda parts: props(parts, "ml/qwen/eks-a/0-claims")["spec"]["spec"]["devices"]["requests"][0][
-            "exactly"
-        ].update(count=4),
-        ["component-truthful ml/qwen/eks-a/0"],
+        "the workload has more pods than the replica says, and more than the pool holds",
+        lambda parts: props(parts, WORKLOAD)["spec"].update(replicas=5),
+        [f"component-truthful {QWEN}", "devices-within-pool eks-a/l4"],
     ),
     (
-        "the workload has more pods than the replica says, and more than the pool holds",
-        lambda parts: props(parts, "ml/qwen/eks-a/0-workload")["spec"].update(replicas=5),
-        ["component-truthful ml/qwen/eks-a/0", "devices-within-pool eks-a/l4"],
+        "the workload is on another cluster than the replica says",
+        elsewhere,
+        [f"component-truthful {QWEN}", "devices-within-pool eks-b/l4"],
+    ),
+    (
+        "the workload is on a cluster of nobody's",
+        lambda parts: parts[WORKLOAD].update(provider="eks-a-kubernetes-2"),
+        [f"component-truthful {QWEN}"],
+    ),
+    (
+        "the claim takes all devices of a node",
+        lambda parts: request(parts)["exactly"].update(allocationMode="All"),
+        [f"devices-within-pool {WORKLOAD}"],
+    ),
+    (
+        "the claim takes one of several kinds",
+        lambda parts: request(parts).update(firstAvailable=[{"deviceClassName": "a"}]),
+        [f"devices-within-pool {WORKLOAD}"],
+    ),
+    (
+        "the claim looks into devices of others",
+        lambda parts: request(parts)["exactly"].update(adminAccess=True),
+        [f"device-one-owner {WORKLOAD}"],
     ),
     (
         "a device plugin's resource beside the claim",
         lambda parts: pod(parts)["containers"][0].update(resources={"limits": {"nvidia.com/gpu": 1}}),
-        ["device-one-owner ml/qwen/eks-a/0-workload"],
+        [f"device-one-owner {WORKLOAD}"],
     ),
     (
         "a shared claim",
         lambda parts: pod(parts)["resourceClaims"].append({"name": "b", "resourceClaimName": "shared"}),
-        ["device-one-owner ml/qwen/eks-a/0-workload"],
+        [f"device-one-owner {WORKLOAD}"],
     ),
     (
-        "a device plugin beside the driver",
+        "claims outside any replica",
+        lambda parts: parts[WORKLOAD].update(parent=""),
+        [f"component-truthful {QWEN}", f"device-one-owner {WORKLOAD}"],
+    ),
+    ("a device plugin beside the driver", chart("nvidia-device-plugin"), ["device-one-owner other"]),
+    ("a device plugin from a folder", chart("./charts/nvidia-device-plugin/"), ["device-one-owner other"]),
+    ("an operator that serves devices", chart("gpu-operator"), ["device-one-owner other"]),
+    ("an operator that does not", chart("gpu-operator", {"devicePlugin": {"enabled": False}}), []),
+    (
+        "a device plugin without a chart",
         lambda parts: parts.update(
-            plugin={"type": "kubernetes:helm.sh/v3:Release", "props": {"chart": "nvidia-device-plugin"}}
+            plugin={
+                "type": "kubernetes:apps/v1:DaemonSet",
+                "props": {
+                    "spec": {
+                        "template": {"spec": {"containers": [{"image": "nvcr.io/nvidia/k8s-device-plugin:v0.19"}]}}
+                    }
+                },
+            }
         ),
         ["device-one-owner plugin"],
     ),
     (
-        "an operator that serves devices",
+        "a device plugin on a cluster without the driver",
         lambda parts: parts.update(
-            operator={"type": "kubernetes:helm.sh/v3:Release", "props": {"chart": "gpu-operator", "values": {}}}
-        ),
-        ["device-one-owner operator"],
-    ),
-    (
-        "an operator that does not",
-        lambda parts: parts.update(
-            operator={
+            plugin={
                 "type": "kubernetes:helm.sh/v3:Release",
-                "props": {"chart": "gpu-operator", "values": {"devicePlugin": {"enabled": False}}},
+                "provider": "another",
+                "props": {"chart": "nvidia-device-plugin"},
             }
         ),
         [],
     ),
-    (
-        "claims outside any replica",
-        lambda parts: parts["ml/qwen/eks-a/0-workload"].update(parent=""),
-        ["component-truthful ml/qwen/eks-a/0", "device-one-owner ml/qwen/eks-a/0-workload"],
-    ),
+]
+
+CACHES: list[tuple[str, Change, list[str]]] = [
     (
         "the cache is elsewhere",
         lambda parts: props(parts, "ml/weights/eks-a/0").update(cluster="eks-b"),
-        ["replica-in-cache-footprint ml/qwen/eks-a/0"],
+        ["component-truthful ml/weights/eks-a/0", f"replica-in-cache-footprint {QWEN}"],
+    ),
+    (
+        "outside the footprint",
+        lambda parts: props(parts, QWEN).update(cacheFootprint=["eks-b"]),
+        [f"replica-in-cache-footprint {QWEN}"],
+    ),
+    (
+        "the replica hides its cache",
+        lambda parts: props(parts, QWEN).update(shape={**props(parts, QWEN)["shape"], "cache": None}),
+        [f"component-truthful {QWEN}"],
+    ),
+    (
+        "the pods do not read the cache",
+        lambda parts: pod(parts).update(volumes=[]),
+        [f"component-truthful {QWEN}"],
+    ),
+    (
+        "the cache has no volume",
+        lambda parts: parts.pop("ml/weights/eks-a/0-volume"),
+        [f"component-truthful {QWEN}", "component-truthful ml/weights/eks-a/0"],
     ),
     (
         "the cache does not fit its volume",
         lambda parts: props(parts, "ml/weights/eks-a/0").update(shape={"sizeGiB": 20}),
         ["cache-fits-volume ml/weights/eks-a/0"],
     ),
+    (
+        "the volume asks for nothing",
+        lambda parts: props(parts, "ml/weights/eks-a/0-volume").update(spec={}),
+        ["cache-fits-volume ml/weights/eks-a/0"],
+    ),
+    (
+        "the volume asks for nonsense",
+        lambda parts: props(parts, "ml/weights/eks-a/0-volume")["spec"].update(
+            resources={"requests": {"storage": "10 GiB"}}
+        ),
+        ["cache-fits-volume ml/weights/eks-a/0"],
+    ),
+    (
+        "a cache's volume that nobody owns",
+        lambda parts: parts.update(
+            stray={
+                "type": "kubernetes:core/v1:PersistentVolumeClaim",
+                "props": {"metadata": {"labels": {"modelplane.ai/modelcache": "weights"}}},
+            }
+        ),
+        ["cache-fits-volume stray"],
+    ),
 ]
+
+LIES: list[tuple[str, Change, list[str]]] = [
+    (
+        "the pool lies about its size",
+        lambda parts: props(parts, "eks-a/l4").update(nodes=9),
+        ["component-truthful eks-a/l4"],
+    ),
+    (
+        "the pool has no nodes",
+        lambda parts: parts.pop("eks-a/l4-nodes"),
+        ["component-truthful eks-a/l4"],
+    ),
+    (
+        "the nodes belong to another pool",
+        lambda parts: props(parts, "eks-a/l4-nodes")["labels"].update({"modelplane.ai/pool": "h100"}),
+        ["component-truthful eks-a/l4"],
+    ),
+    (
+        "the nodes belong to another cluster",
+        lambda parts: parts.update(
+            {
+                "eks-b": {"type": "berth:index:EksCluster", "props": {"cluster": "eks-b", "taints": []}},
+                "eks-b-cluster": {
+                    "type": "aws:eks/cluster:Cluster",
+                    "parent": "eks-b",
+                    "provider": "aws",
+                    "props": {"name": "b"},
+                },
+                "eks-a/l4-nodes": {
+                    **parts["eks-a/l4-nodes"],
+                    "props": {**props(parts, "eks-a/l4-nodes"), "clusterName": "b"},
+                },
+            }
+        ),
+        ["component-truthful eks-a/l4"],
+    ),
+    (
+        "the replica lies about what it claims",
+        lambda parts: request(parts)["exactly"].update(count=1),
+        [f"component-truthful {QWEN}"],
+    ),
+    (
+        "a component says one thing in its inputs and another in its outputs",
+        lambda parts: parts["eks-a/l4"].update(inputs={**props(parts, "eks-a/l4"), "nodes": 20}),
+        ["component-truthful eks-a/l4"],
+    ),
+    (
+        "a component's inputs and outputs agree",
+        lambda parts: parts["eks-a/l4"].update(inputs=dict(props(parts, "eks-a/l4"))),
+        [],
+    ),
+    (
+        "a description that cannot be read",
+        lambda parts: props(parts, "ml/weights/eks-a/0").update(shape={"size": "large"}),
+        ["component-truthful ml/weights/eks-a/0", f"replica-in-cache-footprint {QWEN}"],
+    ),
+    (
+        "a description without its parts",
+        lambda parts: props(parts, "eks-a").pop("taints"),
+        ["component-truthful eks-a"],
+    ),
+    (
+        "a description that is not known",
+        lambda parts: props(parts, "eks-a")["taints"].append(UNKNOWN),
+        ["component-truthful eks-a"],
+    ),
+]
+
+CASES = [*TAINTS, *DEVICES, *CACHES, *LIES]
 
 
 @pytest.mark.parametrize(("change", "want"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_exactly_the_named_rules_are_broken(
-    change: Callable[[dict[str, dict[str, Any]]], object], want: list[str]
-) -> None:
+def test_exactly_the_named_rules_are_broken(change: Change, want: list[str]) -> None:
     """Neither more nor fewer, and each by the right subject."""
     assert broken(change) == want
 
 
-def test_a_replica_may_not_pretend_to_have_been_there() -> None:
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        pytest.param(lambda parts: drain(parts, "maintenance:NoExecute"), "cluster-taint-tolerated", id="taint"),
+        pytest.param(
+            lambda parts: props(parts, QWEN).update(cacheFootprint=["eks-b"], stays="cache-footprint"),
+            "replica-in-cache-footprint",
+            id="footprint",
+        ),
+    ],
+)
+def test_a_replica_may_not_pretend_to_have_been_there(change: Change, rule: str) -> None:
     """The driver says what exists; a mark without existence is a violation."""
-    config = {"existing": ["ml/other/eks-a/0"]}
-    assert broken(lambda parts: drain(parts, "maintenance:NoExecute"), config) == [
-        "cluster-taint-tolerated ml/qwen/eks-a/0"
-    ]
-    assert broken(lambda parts: drain(parts, "maintenance:NoExecute"), {"existing": ["ml/qwen/eks-a/0"]}) == []
-
-
-def test_unknown_values_are_deferred_and_never_passed() -> None:
-    """What a rule needs and cannot read is remembered; what it does not need may be unknown."""
-    parts = fleet()
-    stack = stack_of(parts)
-    for rule in RULES:
-        assert list(rule.check(stack, {})) == []
-    assert stack.deferred == []
-    props(parts, "eks-a/l4-nodes")["taints"] = UNKNOWN
-    stack = stack_of(parts)
-    for rule in RULES:
-        list(rule.check(stack, {}))
-    assert any("eks-a/l4-nodes: taints" in place for place in stack.deferred)
+    assert broken(change, {"existing": ["ml/other/eks-a/0"]}) == [f"{rule} {QWEN}"]
+    assert broken(change, {"existing": [QWEN]}) == []
+    assert broken(change) == []
 
 
 def test_gangs_count_leader_and_workers() -> None:
     """Two groups of one leader and two workers, two devices a pod, are twelve devices."""
     parts = fleet()
-    parts["ml/qwen/eks-a/0-workload"] = {
+    parts[WORKLOAD] = {
         "type": "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet",
-        "parent": "ml/qwen/eks-a/0",
+        "parent": QWEN,
         "props": {
             "spec": {
                 "replicas": 2,
@@ -312,8 +361,7 @@ def test_gangs_count_leader_and_workers() -> None:
             }
         },
     }
-    stack = stack_of(parts)
-    found = [violation.message for rule in RULES for violation in rule.check(stack, {})]
+    found = [finding.message for finding in judge(stack_of(parts), RULES, {})]
     assert any("12 devices" in message for message in found)
 
 

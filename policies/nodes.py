@@ -1,0 +1,60 @@
+"""The clouds' own node pools, read into one form. A provider that Berth learns is a few lines here."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from components.checks.facts import Taint
+from policies.resources import CLUSTER_TYPES, POOL, Resource, Stack
+
+NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+_EKS_CLUSTER: Final = "aws:eks/cluster:Cluster"
+_EFFECTS: Final = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """A cloud's node pool. ``taints`` have Kubernetes' own effects."""
+
+    resource: Resource
+    pool: Resource | None
+    """The Pool component that it belongs to."""
+    taints: tuple[Taint, ...]
+    labels: Mapping[str, str]
+    most: int | None
+    """How many nodes it may have; None when that is not known."""
+    cluster: Resource | None
+    """The cluster component whose nodes these are; None when that is not known."""
+
+
+def node_groups(stack: Stack) -> Sequence[NodeGroup]:
+    """Return the node pools of every cloud."""
+    return stack.once(_groups)
+
+
+def _groups(stack: Stack) -> Sequence[NodeGroup]:
+    return tuple(_eks(stack))
+
+
+def _eks(stack: Stack) -> Iterator[NodeGroup]:
+    clusters = {
+        stack.peek(cluster, "name"): stack.owner(cluster, *CLUSTER_TYPES) for cluster in stack.of_type(_EKS_CLUSTER)
+    }
+    for group in stack.of_type(NODE_GROUP):
+        most = stack.read(group, "scalingConfig", "maxSize")
+        name = stack.peek(group, "clusterName")
+        yield NodeGroup(
+            resource=group,
+            pool=stack.owner(group, POOL),
+            taints=tuple(
+                Taint(
+                    str(taint.get("key") or ""),
+                    str(taint.get("value") or ""),
+                    _EFFECTS.get(str(taint.get("effect")), str(taint.get("effect"))),
+                )
+                for taint in stack.read(group, "taints") or ()
+            ),
+            labels=stack.read(group, "labels") or {},
+            most=None if most is None else int(most),
+            cluster=clusters.get(name) if isinstance(name, str) else None,
+        )
