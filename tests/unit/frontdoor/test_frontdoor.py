@@ -28,16 +28,20 @@ SERVICE = ServiceArgs(front_door="edge", namespace="ml", service="chat", environ
 
 def door(args: FrontDoorArgs = DOOR, *, dry_run: bool = True, owned: bool = False) -> Recorded:
     """Register a front door."""
-    return run_program(
-        lambda: FrontDoor(args, cluster=cluster_outputs("edge", owned=owned), depends_on=()) and None, dry_run=dry_run
-    )
+
+    def program() -> None:
+        FrontDoor(args, cluster=cluster_outputs("edge", owned=owned), depends_on=())
+
+    return run_program(program, dry_run=dry_run)
 
 
 def endpoint(args: EndpointArgs, *, dry_run: bool = True, owned: bool = False) -> Recorded:
     """Register an endpoint."""
-    return run_program(
-        lambda: Endpoint(args, cluster=cluster_outputs("edge", owned=owned), depends_on=()) and None, dry_run=dry_run
-    )
+
+    def program() -> None:
+        Endpoint(args, cluster=cluster_outputs("edge", owned=owned), depends_on=())
+
+    return run_program(program, dry_run=dry_run)
 
 
 def test_front_door_is_traefik_and_a_gateway_of_its_own() -> None:
@@ -78,7 +82,7 @@ def test_front_doors_address_is_read_from_the_gateway() -> None:
     """Unknown before it exists; the update ends when there is one."""
     assert door().one("berth:index:FrontDoor").outputs == {**DOOR.props(), "address": UNKNOWN}
     recorded = door(dry_run=False)
-    assert recorded.one("berth:index:FrontDoor").outputs["address"] == "edge-front-door-gateway.lb.test"
+    assert (recorded.one("berth:index:FrontDoor").outputs or {})["address"] == "edge-front-door-gateway.lb.test"
     waits = recorded.named("edge/front-door-gateway").inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
     assert waits == "jsonpath={.status.addresses[0].value}"
 
@@ -120,7 +124,7 @@ def test_endpoint_is_a_service_without_pods_and_a_slice_that_says_it_is_ready() 
     assert found.inputs["addressType"] == "IPv4"
     assert found.inputs["endpoints"] == [{"addresses": ["198.51.100.7"], "conditions": {"ready": True}}]
     assert found.inputs["ports"] == [{"name": "http", "port": 80, "protocol": "TCP"}]
-    assert recorded.one("berth:index:Endpoint").outputs["backendName"] == "qwen-5ab63"
+    assert (recorded.one("berth:index:Endpoint").outputs or {})["backendName"] == "qwen-5ab63"
     assert not recorded.of_type("kubernetes:gateway.networking.k8s.io/v1:BackendTLSPolicy")
 
 
@@ -245,7 +249,7 @@ def test_service_registers_its_backends_and_its_address() -> None:
     recorded = run_program(program)
     component = recorded.one("berth:index:Service", "edge/ml/chat")
     assert component.inputs["backends"] == [{"endpoint": "qwen-5ab63", "weight": 3}]
-    assert component.outputs["address"] == "http://lb.test/ml/chat"
+    assert (component.outputs or {})["address"] == "http://lb.test/ml/chat"
     route = recorded.named("edge/ml/chat-route")
     assert route.inputs["metadata"]["name"] == route_name("chat")
     assert route_name("qwen-5ab63") != "qwen-5ab63"

@@ -26,14 +26,20 @@ def replica(*engines: Any, owned: bool = True, **changes: Any) -> Recorded:
     args = ReplicaArgs(
         identity=ReplicaId("ml", "qwen", "a", 0), entry=entry(what, cluster="a"), shape=what, environment="dev"
     )
-    return run_program(
-        lambda: Replica(replace(args, **changes), cluster=cluster_outputs(owned=owned), depends_on=()) and None
-    )
+
+    def program() -> None:
+        Replica(replace(args, **changes), cluster=cluster_outputs(owned=owned), depends_on=())
+
+    return run_program(program)
 
 
 def cache(args: CacheArgs, *, owned: bool = True) -> Recorded:
     """Register a cache."""
-    return run_program(lambda: Cache(args, cluster=cluster_outputs(owned=owned), depends_on=()) and None)
+
+    def program() -> None:
+        Cache(args, cluster=cluster_outputs(owned=owned), depends_on=())
+
+    return run_program(program)
 
 
 def staged(content: CacheShape = CONTENT, *, index: int = 0, token: str | None = None) -> CacheArgs:
@@ -207,7 +213,7 @@ def test_token_that_is_no_longer_needed_changes_nothing_but_itself() -> None:
 def test_cache_tells_its_claim() -> None:
     """Replicas mount it by that name."""
     outputs = cache(staged(index=2)).one("berth:index:Cache", "ml/weights/a/2").outputs
-    assert outputs["claimName"] == cache_claim_name(replace(CACHE_ID, index=2))
+    assert (outputs or {})["claimName"] == cache_claim_name(replace(CACHE_ID, index=2))
 
 
 # -- namespace ---------------------------------------------------------------------------------------------------------
@@ -216,7 +222,11 @@ def test_cache_tells_its_claim() -> None:
 def namespace(**changes: Any) -> Recorded:
     """Register a namespace."""
     args = NamespaceArgs(cluster="a", namespace="ml", environment="dev", **changes)
-    return run_program(lambda: Namespace(args, cluster=cluster_outputs(owned=True), depends_on=()) and None)
+
+    def program() -> None:
+        Namespace(args, cluster=cluster_outputs(owned=True), depends_on=())
+
+    return run_program(program)
 
 
 def test_namespace_is_applied_as_a_patch_and_retained() -> None:
