@@ -130,6 +130,9 @@ class Document(Model):
     NAMESPACED: ClassVar[bool] = True
     """Whether documents of this kind live in a namespace."""
 
+    MACHINE_MADE: ClassVar[bool] = False
+    """Whether only machines write this kind; Berth reads it and leaves it alone."""
+
     SHORT_NAME: ClassVar[str] = ""
     """The short name that kubectl users know."""
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from components.api.base import BERTH_VERSION, MODELPLANE, Document, Model
 from components.api.codes import Code
-from components.api.kinds import API_VERSIONS, KINDS, api_versions
+from components.api.infrastructure import INFRASTRUCTURE
+from components.api.kinds import ALL_KINDS, API_VERSIONS, KINDS, api_versions
 from components.api.near import did_you_mean
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, kind_of
 from components.api.rules import shown
@@ -62,9 +63,12 @@ class Recogniser:
             document = source.model.model_validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
             translate(source, error.errors(include_url=False))
-        else:
-            if not source.broken:
-                source.document = document
+            return
+        if document.MACHINE_MADE:
+            message = f"{source.key[0]} is made by the predecessor's machinery; Berth reads it and leaves it alone"
+            source.warn(Code.MACHINE_MADE, message, ("kind",))
+        if not source.broken:
+            source.document = document
 
     def _namespace(self, source: Source) -> str:
         if not source.model.NAMESPACED:
@@ -182,8 +186,8 @@ def recognise(source: Source) -> type[Document] | None:
     missing = [key for key in ("apiVersion", "kind") if _empty(node.get(key))]
     if missing:
         message = f"{' and '.join(f'`{key}`' for key in missing)} {'are' if len(missing) > 1 else 'is'} missing"
-        near = next((did_you_mean(key, missing) for key in node.entries if did_you_mean(key, missing)), "")
-        source.add(Code.FIELD_MISSING, message, allowed=", ".join(API_VERSIONS), hint=near)
+        hint = next((did_you_mean(key, missing) for key in node.entries if did_you_mean(key, missing)), "")
+        source.add(Code.FIELD_MISSING, message, allowed=", ".join(API_VERSIONS), hint=hint)
         return None
     for key, text in (("apiVersion", version), ("kind", kind)):
         if not text:
@@ -192,17 +196,18 @@ def recognise(source: Source) -> type[Document] | None:
             if not (isinstance(value, ScalarNode) and value.broken):
                 source.add(Code.TYPE_WRONG, f"{key} must be text, and is {kind_of(value)}", (key,))
             return None
-    if kind in KINDS and version in api_versions(kind):
-        return KINDS[kind]
-    if kind in KINDS:
+    if kind in ALL_KINDS and version in api_versions(kind):
+        return ALL_KINDS[kind]
+    ours = "modelplane" in version or "berth" in version
+    if kind in KINDS or (kind in ALL_KINDS and ours):
         versions = api_versions(kind)
         message = f"{shown(version)} is not an apiVersion of {kind}"
         hint = did_you_mean(version, versions)
         source.add(Code.API_VERSION_UNKNOWN, message, ("apiVersion",), allowed=", ".join(versions), hint=hint)
-    elif version in API_VERSIONS:
+    elif version in (*API_VERSIONS, INFRASTRUCTURE):
+        near = [each for each in ALL_KINDS if version in api_versions(each)]
         message = f"{shown(kind)} is not a kind of {version}"
-        hint = did_you_mean(kind, KINDS)
-        source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(KINDS), hint=hint)
+        source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(near), hint=did_you_mean(kind, near))
     return None
 
 

@@ -1,6 +1,6 @@
 """ModelDeployment: replicas of a model across the fleet, each one or more engines on one cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -154,10 +154,7 @@ class Engine(Ruled):
 
     def rules(self) -> Iterator[Violation]:
         """Check that members make a whole engine, and something is asked of a node."""
-        roles = sorted(member.role for member in self.members)
-        if roles not in (["Standalone"], ["Leader", "Worker"]):
-            message = "members must be one Standalone, or one Leader and one Worker; here: " + ", ".join(roles)
-            yield Violation(Code.ENGINE_SHAPE, message, ("members",), at_key=True)
+        yield from engine_violations([member.role for member in self.members])
         if all(member.node_selector is None for member in self.members):
             message = f"no member of the engine {shown(self.name)} has a nodeSelector, so it asks for no device"
             yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
@@ -197,16 +194,7 @@ class ReplicaSpec(Ruled):
     def rules(self) -> Iterator[Violation]:
         """Check that engines have different names, and phases fit the serving mode."""
         yield from within("engines", duplicates(self.engines, lambda engine: engine.name, "name", "the engine"))
-        phases = [engine.phase for engine in self.engines]
-        if self.serving.mode == "Unified":
-            for index, phase in enumerate(phases):
-                if phase is not None:
-                    message = f"phase {phase} needs serving mode PrefillDecode, and the mode is Unified"
-                    yield Violation(Code.ENGINE_SHAPE, message, ("engines", index, "phase"), at_key=True)
-        elif sorted(phase or "" for phase in phases) != ["Decode", "Prefill"]:
-            found = ", ".join(phase or "none" for phase in phases)
-            message = f"mode PrefillDecode needs two engines, one of phase Prefill and one of Decode; here: {found}"
-            yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)
+        yield from phase_violations(self.serving.mode, [engine.phase for engine in self.engines])
 
 
 class ReplicaTemplate(Model):
@@ -268,3 +256,23 @@ class ModelDeployment(Document):
 
     spec: ModelDeploymentSpec
     """The deployment."""
+
+
+def engine_violations(roles: Sequence[str]) -> Iterator[Violation]:
+    """Yield what is wrong with the roles of an engine's members."""
+    if sorted(roles) not in (["Standalone"], ["Leader", "Worker"]):
+        message = "members must be one Standalone, or one Leader and one Worker; here: " + ", ".join(roles)
+        yield Violation(Code.ENGINE_SHAPE, message, ("members",), at_key=True)
+
+
+def phase_violations(mode: str, phases: Sequence[str | None]) -> Iterator[Violation]:
+    """Yield what is wrong with the phases of a replica's engines under its serving mode."""
+    if mode == "Unified":
+        for index, phase in enumerate(phases):
+            if phase is not None:
+                message = f"phase {phase} needs serving mode PrefillDecode, and the mode is Unified"
+                yield Violation(Code.ENGINE_SHAPE, message, ("engines", index, "phase"), at_key=True)
+    elif sorted(phase or "" for phase in phases) != ["Decode", "Prefill"]:
+        found = ", ".join(phase or "none" for phase in phases)
+        message = f"mode PrefillDecode needs two engines, one of phase Prefill and one of Decode; here: {found}"
+        yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)

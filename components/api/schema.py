@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from components.api.base import BERTH_VERSION, MODELPLANE, Model
 from components.api.document import SERVER_METADATA
 from components.api.frozen import FrozenDict
-from components.api.kinds import KINDS, api_versions
+from components.api.kinds import ALL_KINDS, api_versions
 from components.api.shape import shape
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -30,7 +30,7 @@ class _Generator(GenerateJsonSchema):
 
 def schema(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind; raises KeyError when there is no such kind."""
-    model = KINDS[kind]
+    model = ALL_KINDS[kind]
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     definitions = made.setdefault("$defs", {})
     _finish(made, model)
@@ -72,7 +72,7 @@ def _finish(made: dict[str, Any], model: type[Model]) -> None:
             prop["default"] = _without_nothing(prop["default"])
         if field.own is not None and not field.own.supported:
             del made["properties"][name]
-        elif field.own is not None and MODELPLANE in api_versions(model.__name__):
+        elif field.own is not None:
             prop["description"] = f"{prop.get('description', '')} Needs apiVersion {BERTH_VERSION}.".strip()
 
 

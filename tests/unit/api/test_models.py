@@ -13,7 +13,7 @@ from components.api.environment import Environment
 from components.api.frozen import FrozenDict
 from components.api.inference_class import Attribute, InferenceClass
 from components.api.inference_cluster import EksSource, InferenceCluster
-from components.api.kinds import KINDS
+from components.api.kinds import ALL_KINDS, KINDS
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.shape import homes, model_at, names, shape
@@ -206,7 +206,7 @@ def all_models(model: type[Model]) -> set[type[Model]]:
     return found
 
 
-MODELS = sorted(set().union(*(all_models(kind) for kind in KINDS.values())), key=lambda model: model.__name__)
+MODELS = sorted(set().union(*(all_models(kind) for kind in ALL_KINDS.values())), key=lambda model: model.__name__)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
