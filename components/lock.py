@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from components.canonical import digest
@@ -26,6 +26,16 @@ SCHEMA_VERSION = 1
 """Raised when a reader of the previous version would misread a lock; a lock with a higher one is refused."""
 
 PLATFORM_FILE = "platform.yaml"
+
+
+def _ordered(value: Any) -> Any:
+    """Sort the keys of free-form JSON, so that equal values are equal bytes wherever they were read from."""
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return [_ordered(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+Labels = Annotated[dict[str, str], AfterValidator(_ordered)]
 
 
 class LockModel(BaseModel):
@@ -73,7 +83,7 @@ class MemberShape(LockModel):
     role: str
     pods: int = 1
     requests: tuple[RequestShape, ...] = ()
-    template: dict[str, Any]
+    template: Annotated[dict[str, Any], AfterValidator(_ordered)]
     """The pod template as the manifest has it, in JSON, with defaults filled in."""
 
 
@@ -155,7 +165,7 @@ class ReplicaEntry(LockModel):
     name: str
     phase: Phase = Phase.SERVING
     shape: str
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: Labels = Field(default_factory=dict)
     placement: tuple[EnginePlacement, ...]
     stays: str | None = None
     """A cluster taint (``key=value:effect``) that it does not tolerate and stays under, because it was there first."""

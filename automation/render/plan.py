@@ -89,12 +89,13 @@ def verdict_lines(verdicts: Sequence[VerdictView], *, width: int) -> list[Line]:
     if not verdicts:
         return []
     columns = [Column("CLUSTER"), Column("VERDICT"), Column("REASON", wraps=True)]
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     for each in verdicts:
         name = f"{each.cluster} (planned)" if each.planned else each.cluster
-        reason = "; ".join(each.pools) if each.pools else each.message
-        rows.append((name, each.code, reason))
-    return table(columns, rows, width=width, indent=2)
+        first, *rest = each.pools or (each.message,)
+        rows.append((name, each.code, first))
+        rows += [("", "", reason) for reason in rest]
+    return table(columns, rows, width=width, indent=2, blank="")
 
 
 def _steps(plan: PlanView) -> list[Line]:

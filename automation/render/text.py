@@ -62,13 +62,15 @@ class Column:
 Cell = str | Span
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, width: int, indent: int = 0) -> list[Line]:
-    """Lay rows out under capital heads within ``width`` columns; an empty cell shows as ``-``.
+def table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, width: int, indent: int = 0, blank: str = "-"
+) -> list[Line]:
+    """Lay rows out under capital heads within ``width`` columns; an empty cell shows as ``blank``.
 
     Columns that do not fit are dropped in their declared order; the wrapping column (at most one) folds at spaces.
     """
     shown = list(range(len(columns)))
-    cells = [[_span(cell) for cell in row] for row in rows]
+    cells = [[_span(cell, blank) for cell in row] for row in rows]
     widths = [max([len(column.head), *(len(row[i].text) for row in cells)]) for i, column in enumerate(columns)]
     fixed = _fixed(columns, widths)
 
@@ -94,9 +96,9 @@ def _fixed(columns: Sequence[Column], widths: Sequence[int]) -> list[int]:
     return [min(w, _WRAP_MINIMUM) if column.wraps else w for column, w in zip(columns, widths, strict=True)]
 
 
-def _span(cell: Cell) -> Span:
+def _span(cell: Cell, blank: str) -> Span:
     span = cell if isinstance(cell, Span) else Span(cell)
-    return span if span.text else Span("-", "dim")
+    return span if span.text else Span(blank, "dim")
 
 
 def _row(cells: Sequence[Span], widths: Sequence[int], indent: int) -> Line:
