@@ -27,6 +27,13 @@ from components.naming import StackName
 BerthFailure = DriverError | UsageError
 _NOTHING = "Nothing was changed."
 
+_TORN = r"\bEOF$"
+
+
+def is_torn(result: CommandResult) -> bool:
+    """Return whether a file beside the state was empty: it is just being written, or its writer was killed."""
+    return bool(result.code and re.search(_TORN, plain(result.stderr)))
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -154,11 +161,19 @@ def _still_has_resources(failure: Failure) -> BerthFailure:
     )
 
 
+def _torn_state(failure: Failure) -> BerthFailure:
+    return DriverError(
+        f"the state of stack {failure.stack} cannot be read: its writer was killed, or is writing it now",
+        consequence=_NOTHING,
+        help="run it again when the other run has ended",
+    )
+
+
 def _broken_state(failure: Failure) -> BerthFailure:
     return DriverError(
         f"the state of stack {failure.stack} is not sound: {failure.last_words}",
         consequence=_NOTHING,
-        help=f"pulumi stack export --stack {failure.stack}",
+        help=f"restore {failure.stack}.json in the backend from the .bak beside it",
     )
 
 
@@ -199,7 +214,7 @@ def _was_cancelled(failure: Failure) -> BerthFailure:
 
 
 _TEXTS: tuple[tuple[re.Pattern[str], Callable[[Failure], BerthFailure]], ...] = tuple(
-    (re.compile("|".join(patterns), re.IGNORECASE), build)
+    (re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE), build)
     for build, patterns in (
         (
             _leased,
@@ -240,6 +255,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[Failure], BerthFailure]], ...] = 
             _newer_engine,
             ("is newer than what this version of the Pulumi CLI understands", "deployment schema version"),
         ),
+        (_torn_state, (_TORN,)),
         (
             _broken_state,
             (

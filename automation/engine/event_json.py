@@ -199,7 +199,8 @@ def _finished(sequence: int, timestamp: int, body: Mapping[str, Any]) -> Event:
         seconds=int(body.get("durationSeconds") or 0),
         preview=bool(body.get("isPreview")),
         maybe_corrupt=bool(body.get("maybeCorrupt")),
-        policy_packs=body.get("PolicyPacks") or EMPTY,
+        # The key of a local pack carries its path: "name|local|/path".
+        policy_packs={name.partition("|")[0]: version for name, version in (body.get("PolicyPacks") or {}).items()},
     )
 
 

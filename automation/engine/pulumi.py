@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from automation.engine.checkpoint import Checkpoint
-from automation.engine.complaints import cancelled, complaint
+from automation.engine.complaints import cancelled, complaint, is_torn
 from automation.engine.events import Event, Result
+from automation.engine.file_backend import FileBackend
 from automation.engine.inline import INLINE_ERROR, InlineProgram, serving
 from automation.engine.interruption import Interruption
 from automation.engine.lease import Lease
@@ -28,6 +28,9 @@ from automation.engine.process import CommandResult, run_command
 from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
 from components.errors import BerthError, DriverError, InternalError, ToolchainError, UsageError
 from components.naming import StackName
+
+_READS = 5
+_READ_PAUSE = 0.1  # seconds; a file backend writes a small file beside the state, and not in one piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class PulumiRunner:
 
     def ensure_stack(self, stack: StackName) -> bool:
         """Create ``stack`` unless it is there; return whether it was created."""
-        result = self._start(["stack", "init", str(stack), "--no-select"])
+        result = self._start(stack, ["stack", "init", str(stack), "--no-select"])
         if result.code == 0:
             return True
         if f"stack '{stack}' already exists" in result.stderr or "already exists" in result.stderr:
@@ -99,6 +102,11 @@ class PulumiRunner:
         """Set one configuration key; the value goes through standard input, never over the command line."""
         kind = "--secret" if secret else "--plaintext"
         self._command(stack, ["config", "set", kind, key, "--stack", str(stack)], stdin=value)
+
+    def get_config(self, stack: StackName, key: str) -> str | None:
+        """Return one plain configuration value, None when it is not set."""
+        entry = self._json(stack, ["config", "--json", "--stack", str(stack)]).get(key)
+        return None if entry is None else entry.get("value")
 
     def export(self, stack: StackName) -> Checkpoint:
         """Return the state, secrets still encrypted."""
@@ -124,20 +132,8 @@ class PulumiRunner:
 
     def leases(self, stack: StackName) -> tuple[Lease, ...] | None:
         """Return who holds the lease on ``stack``; None unless the backend is a folder on this machine."""
-        backend = urlsplit(self._environment.get("PULUMI_BACKEND_URL", ""))
-        if backend.scheme != "file":
-            return None
-        root = Path(unquote(backend.netloc + backend.path)).expanduser()
-        folder = root / ".pulumi" / "locks" / "organization" / self._project_name() / str(stack)
-        leases: list[Lease] = []
-        for file in sorted(folder.glob("*.json")):
-            try:
-                leases.append(Lease.from_json(json.loads(file.read_bytes())))
-            except FileNotFoundError:
-                continue  # freed in between
-            except ValueError:
-                leases.append(Lease("somebody", "an unknown host", 0))  # being written, or damaged: still a lease
-        return tuple(leases)
+        backend = self._folder_backend()
+        return backend.leases(stack) if backend else None
 
     # Operations
 
@@ -251,7 +247,7 @@ class PulumiRunner:
             wiring = [f"--client={address}", "--exec-kind", "auto.inline", "--event-log", f"tcp://{address}"]
             shown = ["--suppress-outputs", "--suppress-progress", "--color", "never"]
             parallel = ["--parallel", str(self._parallel)] if self._parallel else []
-            result = self._start([*args, "--stack", str(stack), *wiring, *shown, *parallel])
+            result = self._start(stack, [*args, "--stack", str(stack), *wiring, *shown, *parallel])
         run = _Run(result, transcript, time.monotonic() - began)
         self._require_end(stack, run, inline)
         return run
@@ -274,11 +270,21 @@ class PulumiRunner:
             failed = InternalError(f"the program of stack {stack} failed: {said}")
             raise (failed if broken else stopper) from inline.error
 
-    def _start(self, args: Sequence[str], *, stdin: str = "") -> CommandResult:
+    def _start(self, stack: StackName, args: Sequence[str], *, stdin: str = "") -> CommandResult:
         if not (self._project / "Pulumi.yaml").is_file():
             raise UsageError(
                 f"{self._project} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init"
             )
+        result = self._run(args, stdin)
+        for _ in range(_READS):
+            if not is_torn(result):
+                return result
+            time.sleep(_READ_PAUSE)  # another run may be writing it
+            result = self._run(args, stdin)
+        backend = self._folder_backend()
+        return self._run(args, stdin) if backend and backend.mend(stack) else result
+
+    def _run(self, args: Sequence[str], stdin: str) -> CommandResult:
         try:
             return run_command(
                 self._cli,
@@ -294,24 +300,29 @@ class PulumiRunner:
                 f"the Pulumi CLI cannot be started: {error}", consequence="Nothing was changed.", help="berth doctor"
             ) from error
 
-    def _command(self, stack: StackName, args: Sequence[str], *, stdin: str = "") -> str:
-        result = self._start(args, stdin=stdin)
+    def _command(self, stack: StackName, args: Sequence[str], *, stdin: str = "") -> CommandResult:
+        result = self._start(stack, args, stdin=stdin)
         if result.code:
             raise self._complaint(stack, result)
-        return result.stdout
+        return result
 
     def _json(self, stack: StackName, args: Sequence[str]) -> Any:
-        text = self._command(stack, args)
+        return self._parsed(stack, self._start(stack, args))
+
+    def _parsed(self, stack: StackName, result: CommandResult) -> Any:
+        if result.code:
+            raise self._complaint(stack, result)
         try:
-            return json.loads(text)
+            return json.loads(result.stdout)
         except ValueError as error:
-            raise DriverError(f"the engine's answer to `pulumi {' '.join(args)}` is not JSON") from error
+            raise DriverError(f"the engine's answer to `pulumi {' '.join(result.args)}` is not JSON") from error
 
     def _complaint(self, stack: StackName, result: CommandResult, *, also: tuple[str, ...] = ()) -> BerthError:
         return complaint(stack, result, release=self._release.format(stack=stack), also=also)
 
-    def _project_name(self) -> str:
-        return str(yaml.safe_load((self._project / "Pulumi.yaml").read_bytes()).get("name", ""))
+    def _folder_backend(self) -> FileBackend | None:
+        project = yaml.safe_load((self._project / "Pulumi.yaml").read_bytes())
+        return FileBackend.at(self._environment.get("PULUMI_BACKEND_URL", ""), str(project.get("name", "")))
 
 
 def _nothing() -> None:

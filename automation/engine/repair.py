@@ -6,8 +6,8 @@ state. So Berth settles them itself:
 
 - an interrupted *creation* is looked for in the cloud. What is found is put into the state under its id, marked as not
   initialised, and then read; what is not there is forgotten, and the next update makes it;
-- if the state already holds another resource under the same name (the old half of a replacement), what is found is
-  marked for deletion: the old one serves on, and the next update replaces it anew;
+- if the state holds the old half of a replacement under the same URN, what is found takes its place and the old one
+  waits for its deletion, just as if the engine had come that far;
 - an interrupted *update* or *deletion* is settled by reading the resource;
 - what nobody can look for is an *orphan*: it is noted beside the stack, in the backend, until a person dealt with it.
 
@@ -75,8 +75,6 @@ class RepairReport:
 
     adopted: tuple[str, ...] = ()
     """Creations that had happened; they are in the state now."""
-    doubled: tuple[str, ...] = ()
-    """New halves of replacements; the next update deletes them."""
     absent: tuple[str, ...] = ()
     """Creations that had not happened."""
     settled: tuple[str, ...] = ()
@@ -91,14 +89,13 @@ class RepairReport:
     @property
     def did_anything(self) -> bool:
         """Whether the stack had been cut off."""
-        return bool(self.adopted or self.doubled or self.absent or self.settled or self.waiting)
+        return bool(self.adopted or self.absent or self.settled or self.waiting)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The report in words, one line each."""
         texts = (
             ("adopted", self.adopted),
-            ("marked for deletion", self.doubled),
             ("had not been created", self.absent),
             ("read again", self.settled),
             ("waits for its cluster", self.waiting),
@@ -133,7 +130,6 @@ def repair(
         gone = {step.urn for step in applied.steps if step.op.removes}
     return RepairReport(
         adopted=tuple(sorted(plan.adopted.keys() - gone)),
-        doubled=tuple(sorted(plan.doubled)),
         absent=tuple(sorted(plan.absent | (plan.adopted.keys() & gone))),
         settled=tuple(sorted(plan.read - plan.adopted.keys())),
         waiting=tuple(sorted(plan.waiting)),
@@ -174,7 +170,6 @@ def _note(runner: Runner, stack: StackName, orphans: Iterable[Orphan]) -> None:
 class _Plan:
     adopted: dict[str, str] = field(default_factory=dict)
     """Ids by URN."""
-    doubled: dict[str, str] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     waiting: set[str] = field(default_factory=set)
@@ -213,8 +208,6 @@ def _plan_creation(plan: _Plan, checkpoint: Checkpoint, finder: OrphanFinder, op
             return
     if not identifier or (held and not held.pending_replacement and held.id == identifier):
         plan.absent.add(resource.urn)  # never made, or made since by a later run
-    elif held and not held.pending_replacement:
-        plan.doubled[resource.urn] = identifier
     else:
         plan.adopted[resource.urn] = identifier
         plan.read.add(resource.urn)
@@ -226,23 +219,48 @@ def _settled(checkpoint: Checkpoint, plan: _Plan) -> Checkpoint:
     deployment = raw["deployment"]
     pending: Iterable[Mapping[str, Any]] = deployment.pop("pending_operations", None) or ()
     by_urn = {entry["resource"]["urn"]: entry["resource"] for entry in pending}
-    resources: list[dict[str, Any]] = deployment.setdefault("resources", [])
+    resources: list[dict[str, Any]] = deployment.get("resources") or []
     for urn, identifier in plan.adopted.items():
         entry = dict(by_urn[urn])
         # Marked as not initialised, so that an update repairs it even if this run ends before it is read.
         entry.update(id=identifier, outputs=entry.get("inputs") or {}, initErrors=[_MARK])
-        _put(resources, entry)
-    for urn, identifier in plan.doubled.items():
-        entry = dict(by_urn[urn])
-        entry.update(id=identifier, outputs=entry.get("inputs") or {}, delete=True)
+        resources = [kept for other in resources if (kept := _aside(other, urn))]
         resources.append(entry)
+    deployment["resources"] = _ordered(resources)
     return Checkpoint.from_json(checkpoint.stack, raw)
 
 
-def _put(resources: list[dict[str, Any]], entry: dict[str, Any]) -> None:
-    """Add an entry last, or in the place of the one that was deleted to make room for it."""
-    for index, other in enumerate(resources):
-        if other["urn"] == entry["urn"] and not other.get("delete"):
-            resources[index] = entry
-            return
-    resources.append(entry)
+def _aside(other: dict[str, Any], urn: str) -> dict[str, Any] | None:
+    """Make room for the new half of a replacement: the old one waits for its deletion, or was deleted already."""
+    if other["urn"] != urn or other.get("delete"):
+        return other
+    return None if other.get("pendingReplacement") else {**other, "delete": True}
+
+
+def _ordered(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put every resource behind all that it rests on, as the engine wants it; keeps the order where it can."""
+    live = {entry["urn"]: entry for entry in resources if not entry.get("delete")}
+    done: dict[int, dict[str, Any]] = {}
+    for first in resources:
+        waiting = [first]
+        while waiting:
+            entry = waiting[-1]
+            missing = [live[urn] for urn in _rests_on(entry) if urn in live and id(live[urn]) not in done]
+            missing = [other for other in missing if other is not entry and other not in waiting]
+            if missing and id(entry) not in done:
+                waiting += missing
+                continue
+            done.setdefault(id(waiting.pop()), entry)
+    return list(done.values())
+
+
+def _rests_on(entry: Mapping[str, Any]) -> list[str]:
+    urns = [
+        entry.get("parent") or "",
+        (entry.get("provider") or "").rpartition("::")[0],
+        entry.get("deletedWith") or "",
+    ]
+    urns += [*(entry.get("dependencies") or ()), *(entry.get("replaceWith") or ())]
+    for named in (entry.get("propertyDependencies") or {}).values():
+        urns += named or ()
+    return [urn for urn in urns if urn]

@@ -186,6 +186,10 @@ class Runner(Protocol):
         """Set one configuration key (``berth:gateways``); a secret is encrypted and never stands on a command line."""
         ...
 
+    def get_config(self, stack: StackName, key: str) -> str | None:
+        """Return one plain configuration value, None when it is not set; a secret stays encrypted and is refused."""
+        ...
+
     def preview(
         self,
         stack: StackName,

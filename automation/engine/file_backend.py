@@ -1,0 +1,65 @@
+"""What can be seen of a state backend that is a folder on this machine: leases, and files that were torn.
+
+The engine writes a stack's file in one piece, but a small file of attributes beside it (``dev.json.attrs``) is emptied
+first and then written. An engine that is killed in between leaves an empty one, and from then on every command fails
+with ``EOF`` although the state itself is whole (3.274.1). The attributes hold a checksum that nobody asks for, and a
+missing file is allowed, so an empty one is removed, unless somebody who lives holds the stack. Other backends write
+objects whole.
+"""
+
+import contextlib
+import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from automation.engine.lease import Lease
+from components.naming import StackName
+
+
+class FileBackend:
+    """The part of a folder backend that belongs to one project."""
+
+    def __init__(self, root: Path, project: str) -> None:
+        self._stacks = root / ".pulumi" / "stacks" / project
+        self._locks = root / ".pulumi" / "locks" / "organization" / project
+
+    @classmethod
+    def at(cls, url: str, project: str) -> "FileBackend | None":
+        """Return the backend behind a URL; None when it is not a folder."""
+        parts = urlsplit(url)
+        if parts.scheme != "file":
+            return None
+        return cls(Path(unquote(parts.netloc + parts.path)).expanduser(), project)
+
+    def leases(self, stack: StackName) -> tuple[Lease, ...]:
+        """Return who holds the lease on ``stack``, in the order of their files' names."""
+        found: list[Lease] = []
+        for file in sorted((self._locks / str(stack)).glob("*.json")):
+            try:
+                found.append(Lease.from_json(json.loads(file.read_bytes())))
+            except FileNotFoundError:
+                continue  # freed in between
+            except ValueError:
+                found.append(Lease("somebody", "an unknown host", 0))  # being written, or damaged: still a lease
+        return tuple(found)
+
+    def mend(self, stack: StackName) -> bool:
+        """Remove torn files of attributes of ``stack`` if nobody who lives holds it; return whether there were any."""
+        if any(not lease.holder_is_dead for lease in self.leases(stack)):
+            return False
+        files = [*self._stacks.glob(f"{stack}.json*.attrs"), *(self._locks / str(stack)).glob("*.attrs")]
+        torn = [file for file in files if _is_torn(file)]
+        for file in torn:
+            with contextlib.suppress(FileNotFoundError):
+                file.unlink()
+        return bool(torn)
+
+
+def _is_torn(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        return True
+    return False
