@@ -220,7 +220,9 @@ def policy_view(previews: Iterable[Preview]) -> PolicySummaryView:
     deferred: dict[tuple[str, str], PolicyView] = {}
     for preview in previews:
         report = preview.policies
-        packs |= dict.fromkeys(f"{name} {version}".strip() for name, version in sorted(report.packs.items()))
+        for name, version in sorted(report.packs.items()):
+            # The engine names a local pack by its path as well.
+            packs[f"{name.partition('|')[0]} {version}".strip()] = None
         for summary in report.summaries:
             passed |= set(summary.passed)
             failed |= set(summary.failed)

@@ -75,12 +75,8 @@ def _leaving(plan: PlanView) -> list[Line]:
 
 def shortfall_lines(shortfall: ShortfallView, *, width: int) -> list[Line]:
     """Return why a deployment does not get all it asks for, a verdict for every cluster."""
-    lines = [
-        line(
-            Span(f"{shortfall.deployment}: {shortfall.placed} of {shortfall.wanted} placed", "warn"),
-            f"  {shortfall.message}" if shortfall.message else "",
-        )
-    ]
+    counts = f"{shortfall.placed} of {shortfall.wanted} placed"
+    lines = [line(Span(f"{shortfall.deployment}: ", "warn"), Span(shortfall.message or counts, "warn"))]
     return [*lines, *verdict_lines(shortfall.verdicts, width=width), Line()]
 
 
