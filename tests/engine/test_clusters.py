@@ -11,7 +11,6 @@ from automation.engine.runner import Outcome
 from automation.engine.toolchain.toolchain import Toolchain
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterOutputs
-from components.clusters.eks import facts
 from components.clusters.eks.args import EksClusterArgs
 from components.clusters.eks.cluster import EksCluster
 from components.clusters.eks.identity import aws_provider
@@ -129,18 +128,6 @@ def test_a_protected_pool_refuses_to_be_replaced_until_its_cluster_is_removed(ru
     assert not refused.ok
     _up(runner, fleet(eks(removing=True), protect=True), serving=False)
     runner.destroy(STACK).require_ok()
-
-
-def test_every_kind_that_is_deleted_first_is_one_that_the_cloud_makes_us_delete_first() -> None:
-    """A kind listed without need would take something down before its successor stands."""
-    assert {
-        "aws:ec2/natGateway:NatGateway",
-        "aws:efs/mountTarget:MountTarget",
-        "aws:eks/addon:Addon",
-        "aws:eks/cluster:Cluster",
-        "aws:eks/podIdentityAssociation:PodIdentityAssociation",
-        "kubernetes:storage.k8s.io/v1:StorageClass",
-    } == facts.REPLACE_BY_DELETE
 
 
 def _live(runner: PulumiRunner) -> list[str]:

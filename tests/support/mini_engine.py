@@ -1,14 +1,17 @@
 """A small Pulumi engine in the test's own process: it answers the program and records everything that it registers.
 
-The program runs through the language server that the real CLI talks to, so unknowns in previews, secrets, dependencies
-and options are the SDK's own. Nothing is planned, checked or created: a resource's outputs are its inputs and what
+The program runs in the SDK as it does behind the real CLI, so unknowns in previews, secrets, dependencies and options
+are the SDK's own. Nothing is planned, checked or created: a resource's outputs are its inputs and what
 ``COMPUTED`` says its cloud adds (unknown in a preview). Whatever needs a diff, a provider's check or a state belongs to
 the engine tests, which run the real binary.
 
 The names here are what component tests use; the wire format stays inside this module.
 """
 
+import asyncio
+import contextvars
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
@@ -17,8 +20,8 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
-from pulumi.automation._server import LanguageServer
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, language_pb2, resource_pb2, resource_pb2_grpc
+from pulumi.runtime import reset_options, run_in_stack, set_all_config
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 
@@ -26,6 +29,8 @@ _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 _RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_PARALLEL = 16
+
 _FEATURES = (
     resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,
     resource_pb2.RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES,
@@ -200,32 +205,63 @@ def run_program(
     """
     config, secret_config = dict(config or {}), dict(secret_config or {})
     recorder = _Recorder(project=project, stack=stack, dry_run=dry_run, computed={**COMPUTED, **(computed or {})})
-    server = grpc.server(futures.ThreadPoolExecutor(max_workers=16))
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=_PARALLEL))
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(_Monitor(recorder), server)
     engine_pb2_grpc.add_EngineServicer_to_server(_Engine(recorder), server)
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
-    request = language_pb2.RunRequest(
-        project=project,
-        stack=stack,
-        dryRun=dry_run,
-        parallel=4,
+    try:
+        error = contextvars.copy_context().run(
+            _run, program, recorder, address, {**config, **secret_config}, [*secret_config]
+        )
+    finally:
+        server.stop(grace=5).wait()  # nothing is in flight, so it ends at once; without grace gRPC logs a broken call
+    recorded = recorder.result(error)
+    if check and recorded.error:
+        raise ProgramFailed(recorded)
+    return recorded
+
+
+def _run(
+    program: Callable[[], None], recorder: "_Recorder", address: str, config: dict[str, str], secret_keys: list[str]
+) -> str:
+    """Run the program in the SDK, in a loop of its own; return what it raised, as text.
+
+    The SDK's own language server does the same, but lets go of its loop when a program fails in the middle of a
+    registration; the loop is then closed by nobody, and whatever test runs next is blamed.
+    """
+    reset_options(
+        project=recorder.project,
+        stack=recorder.stack,
         monitor_address=address,
-        args=[address],
-        config={**config, **secret_config},
-        configSecretKeys=list(secret_config),
+        engine_address=address,
+        parallel=_PARALLEL,
+        preview=recorder.dry_run,
+        organization="organization",
     )
+    set_all_config(config, secret_keys)
+    loop = asyncio.new_event_loop()
+    loop.set_default_executor(futures.ThreadPoolExecutor(max_workers=_PARALLEL))
+    loop.set_exception_handler(lambda *_: None)  # a failed program leaves Outputs that nobody will read
     try:
         with warnings.catch_warnings():
             # SDK modules announce deprecated classes when they are loaded; using one is logged, and tests see that.
             warnings.filterwarnings("ignore", r"\S+ has been deprecated in favor of", DeprecationWarning)
-            response = LanguageServer(program).Run(request, None)
+            loop.run_until_complete(run_in_stack(program))
+    except Exception:  # noqa: BLE001 (whatever a program raises is the result of this run)
+        return traceback.format_exc()
     finally:
-        server.stop(grace=5).wait()  # nothing is in flight, so it ends at once; without grace gRPC logs a broken call
-    recorded = recorder.result(response.error)
-    if check and recorded.error:
-        raise ProgramFailed(recorded)
-    return recorded
+        loop.run_until_complete(_settle(asyncio.all_tasks(loop)))
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+    return ""
+
+
+async def _settle(tasks: set[asyncio.Task[Any]]) -> None:
+    """End what a failed program left behind, whatever it says to that."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Recorder:

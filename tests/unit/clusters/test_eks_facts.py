@@ -46,3 +46,15 @@ def test_the_autoscaler_follows_the_clusters_version(version: str, tag: str, cou
 def test_the_partition_follows_the_region(region: str, partition: str) -> None:
     """Every ARN of a managed policy has it."""
     assert facts.partition(region) == partition
+
+
+def test_every_kind_that_is_deleted_first_is_one_that_the_cloud_makes_us_delete_first() -> None:
+    """A kind listed without need would take something down before its successor stands."""
+    assert {
+        "aws:ec2/natGateway:NatGateway",
+        "aws:efs/mountTarget:MountTarget",
+        "aws:eks/addon:Addon",
+        "aws:eks/cluster:Cluster",
+        "aws:eks/podIdentityAssociation:PodIdentityAssociation",
+        "kubernetes:storage.k8s.io/v1:StorageClass",
+    } == facts.REPLACE_BY_DELETE
