@@ -12,6 +12,9 @@ from automation.rehearsal.store import Row, Transaction
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 OWNER: Final = "owner"
+"""The object that something was made for; it goes with it."""
+MADE_BY: Final = "madeBy"
+"""The URN of the release that made a namespace; it stays behind."""
 
 
 def cluster_key(server: str) -> str:

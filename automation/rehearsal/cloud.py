@@ -49,7 +49,7 @@ class Resource:
     @property
     def made_for(self) -> str:
         """The id of the object for which a controller made this; empty when an engine asked for it."""
-        return str(lookup(dict(self.inputs), f"{aftermath.OWNER}.id") or self.inputs.get("madeBy") or "")
+        return str(lookup(dict(self.inputs), f"{aftermath.OWNER}.id") or self.inputs.get(aftermath.MADE_BY) or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ class SimulatedCloud:
         """List what is live and neither known to a state nor kept by something that is live."""
         ids = {(item.type, item.id, item.uid) for item in known}
         live = self.resources()
-        owners = {(item.type, item.scope, item.id) for item in live}
+        owners: set[object] = {(item.type, item.scope, item.id) for item in live}
+        owners |= {item.urn for item in live if item.urn}
         return tuple(item for item in live if not _is_known(item, ids) and not _is_kept(item, owners))
 
     def dump(self, *, timeless: bool = False) -> str:
@@ -154,9 +155,11 @@ def _is_known(item: Resource, ids: set[tuple[str, str, str]]) -> bool:
     return (item.type, item.id, item.uid) in ids or (item.type, item.id, "") in ids
 
 
-def _is_kept(item: Resource, owners: set[tuple[str, str, str]]) -> bool:
+def _is_kept(item: Resource, owners: set[object]) -> bool:
+    """Say whether something live answers for it: the object a controller made it for, or the release that needs it."""
     owner = item.inputs.get(aftermath.OWNER)
-    return isinstance(owner, dict) and (owner.get("type"), owner.get("scope"), owner.get("id")) in owners
+    named = (owner.get("type"), owner.get("scope"), owner.get("id")) if isinstance(owner, dict) else None
+    return named in owners or (not item.urn and item.inputs.get(aftermath.MADE_BY) in owners)
 
 
 def _resource(row: Row) -> Resource:

@@ -64,7 +64,9 @@ def _rules(package: str, token: str, classes: Mapping[str, tuple[str, str]]) -> 
         where = classes[token]
     else:
         return None
-    resource = getattr(importlib.import_module(where[0]), where[1])
+    resource = getattr(importlib.import_module(where[0]), where[1], None)
+    if resource is None:
+        return None
     namespace = vars(sys.modules[resource.__module__])
     arguments = namespace.get(f"{where[1]}InitArgs") or namespace.get(f"{where[1]}Args")
     if arguments is None:

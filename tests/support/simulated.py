@@ -14,7 +14,7 @@ from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from automation.rehearsal.provider.program import world
 from automation.rehearsal.provider.servicer import Servicer
@@ -31,7 +31,7 @@ NODES = "aws:eks/nodeGroup:NodeGroup"
 class Refusal(Exception):
     """The provider answered with an error; ``reasons``, ``id`` and ``outputs`` are set when the resource exists."""
 
-    def __init__(self, error: grpc.RpcError) -> None:
+    def __init__(self, error: Any) -> None:
         super().__init__(error.details())
         self.reasons: tuple[str, ...] = ()
         self.id = ""
@@ -65,29 +65,42 @@ class Provider:
             raise Refusal(error) from None
 
     def version(self) -> str:
+        """Ask GetPluginInfo."""
         return self._ask("GetPluginInfo", empty_pb2.Empty()).version
 
     def handshake(self) -> Any:
+        """Shake hands as the engine does."""
         return self._ask("Handshake", provider_pb2.ProviderHandshakeRequest())
 
     def schema(self) -> str:
+        """Ask for the schema."""
         return self._ask("GetSchema", provider_pb2.GetSchemaRequest()).schema
 
     def configure(self, **config: Any) -> "Provider":
+        """Configure and give the provider back."""
         self._ask("Configure", provider_pb2.ConfigureRequest(args=encode(config), acceptSecrets=True))
         return self
 
     def check_config(self, **config: Any) -> list[tuple[str, str]]:
+        """Check settings; gives (property, reason) of each failure."""
         answer = self._ask("CheckConfig", provider_pb2.CheckRequest(news=encode(config)))
         return [(failure.property, failure.reason) for failure in answer.failures]
 
     def diff_config(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Change:
+        """Compare settings."""
         request = provider_pb2.DiffRequest(old_inputs=encode(olds), olds=encode(olds), news=encode(news))
         return _change(self._ask("DiffConfig", request))
 
     def check(
-        self, type_: str, name: str, news: Mapping[str, Any], *, olds: Mapping[str, Any] | None = None, seed: bytes = b"1"
+        self,
+        type_: str,
+        name: str,
+        news: Mapping[str, Any],
+        *,
+        olds: Mapping[str, Any] | None = None,
+        seed: bytes = b"1",
     ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """Check inputs; gives the completed inputs and (property, reason) of each failure."""
         request = provider_pb2.CheckRequest(
             urn=urn(type_, name), type=type_, name=name, news=encode(news), olds=encode(olds or {}), randomSeed=seed
         )
@@ -95,15 +108,22 @@ class Provider:
         return decode(answer.inputs), [(failure.property, failure.reason) for failure in answer.failures]
 
     def diff(self, type_: str, name: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Change:
+        """Compare inputs."""
         request = provider_pb2.DiffRequest(
-            urn=urn(type_, name), type=type_, name=name, id="sim-x", old_inputs=encode(olds), olds=encode(olds),
+            urn=urn(type_, name),
+            type=type_,
+            name=name,
+            id="sim-x",
+            old_inputs=encode(olds),
+            olds=encode(olds),
             news=encode(news),
-        )  # fmt: skip
+        )
         return _change(self._ask("Diff", request))
 
     def create(
         self, type_: str, name: str, inputs: Mapping[str, Any], *, preview: bool = False
     ) -> tuple[str, dict[str, Any]]:
+        """Create; gives id and outputs."""
         request = provider_pb2.CreateRequest(
             urn=urn(type_, name), type=type_, name=name, properties=encode(inputs), preview=preview
         )
@@ -111,6 +131,7 @@ class Provider:
         return answer.id, decode(answer.properties)
 
     def preview(self, type_: str, name: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Preview a creation; gives the outputs."""
         return self.create(type_, name, inputs, preview=True)[1]
 
     def read(
@@ -122,10 +143,15 @@ class Provider:
         inputs: Mapping[str, Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Read; gives inputs and outputs, ``None`` when it is gone."""
         request = provider_pb2.ReadRequest(
-            urn=urn(type_, name), type=type_, name=name, id=id_, inputs=encode(inputs or {}),
+            urn=urn(type_, name),
+            type=type_,
+            name=name,
+            id=id_,
+            inputs=encode(inputs or {}),
             properties=encode(outputs or {}),
-        )  # fmt: skip
+        )
         answer = self._ask("Read", request)
         return (decode(answer.inputs), decode(answer.properties)) if answer.id else None
 
@@ -139,44 +165,52 @@ class Provider:
         news: Mapping[str, Any],
         preview: bool = False,
     ) -> dict[str, Any]:
+        """Update; gives the outputs."""
         request = provider_pb2.UpdateRequest(
             urn=urn(type_, name), type=type_, name=name, id=id_, olds=encode(olds), news=encode(news), preview=preview
         )
         return decode(self._ask("Update", request).properties)
 
     def delete(self, type_: str, name: str, id_: str, *, outputs: Mapping[str, Any] | None = None) -> None:
+        """Delete."""
         request = provider_pb2.DeleteRequest(
             urn=urn(type_, name), type=type_, name=name, id=id_, properties=encode(outputs or {})
         )
         self._ask("Delete", request)
 
     def invoke(self, token: str, **arguments: Any) -> dict[str, Any]:
+        """Call a function."""
         request = provider_pb2.InvokeRequest(tok=token, args=encode(arguments))
         return decode(getattr(self._ask("Invoke", request), "return"))
 
     def call(self, token: str) -> None:
+        """Call a method of a resource."""
         self._ask("Call", provider_pb2.CallRequest(tok=token))
 
     def construct(self, type_: str) -> None:
+        """Ask for a component."""
         self._ask("Construct", provider_pb2.ConstructRequest(type=type_))
 
     def cancel(self) -> None:
+        """Say that the engine wants to stop."""
         self._ask("Cancel", empty_pb2.Empty())
 
     def attach(self) -> None:
-        from pulumi.runtime.proto import plugin_pb2  # noqa: PLC0415
-
+        """Tell an engine's address."""
         self._ask("Attach", plugin_pb2.PluginAttach(address="127.0.0.1:1"))
 
 
 def urn(type_: str, name: str) -> str:
+    """Write the URN of a resource of the sample stack."""
     return f"{STACK}{type_}::{name}"
 
 
 def _change(answer: Any) -> Change:
     return Change(
-        paths=tuple(sorted(answer.detailedDiff)), replaces=tuple(sorted(answer.replaces)), delete_first=answer.deleteBeforeReplace
-    )  # fmt: skip
+        paths=tuple(sorted(answer.detailedDiff)),
+        replaces=tuple(sorted(answer.replaces)),
+        delete_first=answer.deleteBeforeReplace,
+    )
 
 
 @contextmanager

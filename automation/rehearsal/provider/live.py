@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from automation.rehearsal.aftermath import NAMESPACE, OWNER, owner_of
+from automation.rehearsal.aftermath import MADE_BY, NAMESPACE, OWNER, owner_of
 from automation.rehearsal.provider import pods
 from automation.rehearsal.provider.base import SIMULATED, Target
 from automation.rehearsal.provider.errors import Refused
@@ -153,7 +153,7 @@ class LiveObject:
             name=space,
             urn="",
             created="",
-            inputs={"madeBy": self.target.urn},
+            inputs={MADE_BY: self.target.urn},
             outputs=outputs,
         )
 

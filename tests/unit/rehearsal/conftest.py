@@ -1,5 +1,6 @@
 """Simulated providers for unit tests: installed once, then served in the test's process with a cloud of its own."""
 
+import hashlib
 import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from automation.rehearsal import derive
 from automation.rehearsal.cloud import SimulatedCloud
 from automation.rehearsal.install import install
 from automation.rehearsal.provider.faults import VARIABLE
@@ -15,10 +17,17 @@ from tests.support.simulated import Provider, kubeconfig, make_cluster, serving,
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rules_folder() -> Path:
+    """Name where derived rules are kept between test runs; another way of deriving them is another folder."""
+    digest = hashlib.sha256(Path(derive.__file__).read_bytes()).hexdigest()[:12]
+    return Path(__file__).resolve().parents[3] / ".berth" / "test-rules" / digest
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory, rules_folder: Path) -> Path:
     """Install the providers, which derives the rules of every type in the tables."""
     home = tmp_path_factory.mktemp("home")
-    install(home, interpreter=Path(sys.executable), database=home / "cloud.db")
+    install(home, interpreter=Path(sys.executable), database=home / "cloud.db", rules=rules_folder)
     return home
 
 

@@ -154,7 +154,10 @@ EDITS = {
         ("accessConfig.bootstrapClusterCreatorAdminPermissions",),
     ),
     "nested in place": Immutable(
-        CLUSTER, {"accessConfig": {"authenticationMode": "CONFIG_MAP"}}, {"accessConfig": {"authenticationMode": "API"}}, ()
+        CLUSTER,
+        {"accessConfig": {"authenticationMode": "CONFIG_MAP"}},
+        {"accessConfig": {"authenticationMode": "API"}},
+        (),
     ),
     "upgrade": Immutable(CLUSTER, {"version": "1.35"}, {"version": "1.36"}, ()),
     "instance type": Immutable(NODES, {"instanceTypes": ["a"]}, {"instanceTypes": ["b"]}, ("instanceTypes[0]",)),
@@ -162,13 +165,24 @@ EDITS = {
     "subnets change": Immutable(NODES, {"subnetIds": ["a", "b"]}, {"subnetIds": ["a", "c"]}, ("subnetIds[1]",)),
     "scaling": Immutable(NODES, {"scalingConfig": SIZES}, {"scalingConfig": {**SIZES, "maxSize": 3}}, ()),
     "labels": Immutable(NODES, {"labels": {"a": "b"}}, {"labels": {"a": "c"}}, ()),
-    "template version": Immutable(NODES, {"launchTemplate": {"id": "a", "version": "1"}}, {"launchTemplate": {"id": "a", "version": "2"}}, ()),
-    "template": Immutable(NODES, {"launchTemplate": {"id": "a"}}, {"launchTemplate": {"id": "b"}}, ("launchTemplate.id",)),
+    "template version": Immutable(
+        NODES, {"launchTemplate": {"id": "a", "version": "1"}}, {"launchTemplate": {"id": "a", "version": "2"}}, ()
+    ),
+    "template": Immutable(
+        NODES, {"launchTemplate": {"id": "a"}}, {"launchTemplate": {"id": "b"}}, ("launchTemplate.id",)
+    ),
     "kept name": Immutable(
-        NODES, {"nodeGroupName": "n", "diskSize": 1}, {"nodeGroupName": "n", "diskSize": 2}, ("diskSize",), delete_first=True
+        NODES,
+        {"nodeGroupName": "n", "diskSize": 1},
+        {"nodeGroupName": "n", "diskSize": 2},
+        ("diskSize",),
+        delete_first=True,
     ),
     "changed name": Immutable(
-        NODES, {"nodeGroupName": "n", "diskSize": 1}, {"nodeGroupName": "m", "diskSize": 2}, ("diskSize", "nodeGroupName")
+        NODES,
+        {"nodeGroupName": "n", "diskSize": 1},
+        {"nodeGroupName": "m", "diskSize": 2},
+        ("diskSize", "nodeGroupName"),
     ),
     "made-up name": Immutable(
         NODES,
@@ -180,7 +194,7 @@ EDITS = {
     "encryption": Immutable(FILES, {"encrypted": False}, {"encrypted": True}, ("encrypted",)),
     "throughput": Immutable(FILES, {"throughputMode": "bursting"}, {"throughputMode": "elastic"}, ()),
     "template content": Immutable(TEMPLATE, {"name": "t", "instanceType": "a"}, {"name": "t", "instanceType": "b"}, ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
@@ -205,20 +219,37 @@ REFUSED = {
     "outside the VPC": Wrong(SUBNET, {"vpcId": "{vpc}", "cidrBlock": "10.1.0.0/20"}, "InvalidSubnet.Range"),
     "overlapping": Wrong(SUBNET, {"vpcId": "{vpc}", "cidrBlock": "10.0.8.0/24"}, "InvalidSubnet.Conflict"),
     "zone of another region": Wrong(
-        SUBNET, {"vpcId": "{vpc}", "cidrBlock": "10.0.64.0/20", "availabilityZone": "eu-west-1a"}, "availabilityZone is invalid"
+        SUBNET,
+        {"vpcId": "{vpc}", "cidrBlock": "10.0.64.0/20", "availabilityZone": "eu-west-1a"},
+        "availabilityZone is invalid",
     ),
-    "one zone": Wrong(CLUSTER, {"name": "x", "roleArn": "{role}", "vpcConfig": {"subnetIds": ["{subnet}"]}}, "two different AZs"),
-    "no such role": Wrong(CLUSTER, {"name": "x", "roleArn": "arn:none", "vpcConfig": {"subnetIds": []}}, "cannot be found"),
-    "a cluster's name twice": Wrong(CLUSTER, {"name": "east", "roleArn": "{role}", "vpcConfig": {"subnetIds": "{subnets}"}}, "already exists"),
+    "one zone": Wrong(
+        CLUSTER, {"name": "x", "roleArn": "{role}", "vpcConfig": {"subnetIds": ["{subnet}"]}}, "two different AZs"
+    ),
+    "no such role": Wrong(
+        CLUSTER, {"name": "x", "roleArn": "arn:none", "vpcConfig": {"subnetIds": []}}, "cannot be found"
+    ),
+    "a cluster's name twice": Wrong(
+        CLUSTER, {"name": "east", "roleArn": "{role}", "vpcConfig": {"subnetIds": "{subnets}"}}, "already exists"
+    ),
     "a role's name twice": Wrong(ROLE, {"name": "east-role", "assumeRolePolicy": "{}"}, "EntityAlreadyExists"),
     "no such cluster": Wrong(ADDON, {"clusterName": "west", "addonName": "vpc-cni"}, "No cluster found for name: west"),
     "sizes": Wrong(
-        NODES, {"clusterName": "east", "nodeGroupName": "n", "nodeRoleArn": "{role}", "subnetIds": "{subnets}",
-                "scalingConfig": {"minSize": 3, "desiredSize": 1, "maxSize": 4}}, "3 > 1 > 4",
+        NODES,
+        {
+            "clusterName": "east",
+            "nodeGroupName": "n",
+            "nodeRoleArn": "{role}",
+            "subnetIds": "{subnets}",
+            "scalingConfig": {"minSize": 3, "desiredSize": 1, "maxSize": 4},
+        },
+        "3 > 1 > 4",
     ),
-    "no such address": Wrong(NAT, {"subnetId": "{subnet}", "allocationId": "sim-eipalloc-x"}, "InvalidAllocationID.NotFound"),
+    "no such address": Wrong(
+        NAT, {"subnetId": "{subnet}", "allocationId": "sim-eipalloc-x"}, "InvalidAllocationID.NotFound"
+    ),
     "no such group": Wrong(GROUP, {"name": "g", "vpcId": "sim-vpc-none"}, "InvalidVpcID.NotFound"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
@@ -254,7 +285,7 @@ def test_what_others_use_cannot_be_deleted(aws: Provider, cloud: SimulatedCloud)
     """A network goes only after everything in it, a role after its policies, a cluster after its nodes."""
     _, vpc, subnets = make_cluster(aws)
     role = cloud.resources(type=ROLE)[0]
-    _, attached = aws.create(POLICY, "p", {"role": role.name, "policyArn": "arn:aws:iam::aws:policy/X"})
+    aws.create(POLICY, "p", {"role": role.name, "policyArn": "arn:aws:iam::aws:policy/X"})
     nodes = {
         "clusterName": "east",
         "nodeGroupName": "n",
@@ -277,8 +308,17 @@ def test_what_others_use_cannot_be_deleted(aws: Provider, cloud: SimulatedCloud)
         with pytest.raises(Refusal, match=says):
             aws.delete(type_, "x", id_)
     policy = cloud.resources(type=POLICY)[0].id
-    order = [(NODES, group), (CLUSTER, "sim-east"), (NAT, nat), (EIP, address), (SUBNET, subnets[0]), (SUBNET, subnets[1]),
-             (VPC, vpc), (POLICY, policy), (ROLE, role.id)]  # fmt: skip
+    order = [
+        (NODES, group),
+        (CLUSTER, "sim-east"),
+        (NAT, nat),
+        (EIP, address),
+        (SUBNET, subnets[0]),
+        (SUBNET, subnets[1]),
+        (VPC, vpc),
+        (POLICY, policy),
+        (ROLE, role.id),
+    ]
     for type_, id_ in order:
         aws.delete(type_, "x", id_)
     assert cloud.resources() == ()

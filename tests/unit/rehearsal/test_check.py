@@ -37,22 +37,43 @@ AWS = [
         {"roleArn": "r", "vpcConfig": {"subnetIds": ["s", 1]}},
         [("vpcConfig.subnetIds[1]", "expected a string, got a number")],
     ),
-    Case("a list is wanted", CLUSTER, {"roleArn": "r", "vpcConfig": {"subnetIds": "s"}}, [("vpcConfig.subnetIds", "a list")]),
+    Case(
+        "a list is wanted",
+        CLUSTER,
+        {"roleArn": "r", "vpcConfig": {"subnetIds": "s"}},
+        [("vpcConfig.subnetIds", "a list")],
+    ),
     Case("an object is wanted", CLUSTER, {"roleArn": "r", "vpcConfig": 1}, [("vpcConfig", "expected an object")]),
     Case("inside a map", VPC, {"tags": {"a": 1}}, [("tags.a", "expected a string")]),
     Case("odd map keys", VPC, {"tags": {"a/b": 1}}, [('tags["a/b"]', "expected a string")]),
     Case("unknown values fit", CLUSTER, {"roleArn": UNKNOWN, "vpcConfig": UNKNOWN}, []),
     Case("secrets are looked into", CLUSTER, {"roleArn": Secret(1), "vpcConfig": SUBNETS}, [("roleArn", "a string")]),
     Case("secret values fit", CLUSTER, {"roleArn": Secret("r"), "vpcConfig": Secret(SUBNETS)}, []),
-    Case("whole numbers", NODES, {**NODE_GROUP, "scalingConfig": {**SCALING, "minSize": 0.5}},
-         [("scalingConfig.minSize", "expected a whole number, got a number")]),
-    Case("several at once", NODES, {"clusterNam": "c", "scalingConfig": SCALING},
-         [("clusterNam", "did you mean clusterName?"), ("clusterName", "missing"), ("nodeRoleArn", "missing"),
-          ("subnetIds", "missing")]),
-    Case("exclusive", NODES, {**NODE_GROUP, "scalingConfig": SCALING, "diskSize": 9, "launchTemplate": {"version": "1"}},
-         [("diskSize", "conflicts with launchTemplate")]),
+    Case(
+        "whole numbers",
+        NODES,
+        {**NODE_GROUP, "scalingConfig": {**SCALING, "minSize": 0.5}},
+        [("scalingConfig.minSize", "expected a whole number, got a number")],
+    ),
+    Case(
+        "several at once",
+        NODES,
+        {"clusterNam": "c", "scalingConfig": SCALING},
+        [
+            ("clusterNam", "did you mean clusterName?"),
+            ("clusterName", "missing"),
+            ("nodeRoleArn", "missing"),
+            ("subnetIds", "missing"),
+        ],
+    ),
+    Case(
+        "exclusive",
+        NODES,
+        {**NODE_GROUP, "scalingConfig": SCALING, "diskSize": 9, "launchTemplate": {"version": "1"}},
+        [("diskSize", "conflicts with launchTemplate")],
+    ),
     Case("unknown type", "aws:nope/thing:Thing", {}, [("", "no resource type")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", AWS, ids=lambda case: case.name)
@@ -74,28 +95,88 @@ OBJECTS = [
     Case("fits", DEPLOYMENT, deployment(name="c", image="i"), []),
     Case("deep required", DEPLOYMENT, deployment(image="i"), [(f"{CONTAINER}.name", "missing required")]),
     Case("deep unknown", DEPLOYMENT, deployment(name="c", imag="i"), [(f"{CONTAINER}.imag", "did you mean image?")]),
-    Case("union: number", "kubernetes:core/v1:Service", {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": 2}]}}, []),
-    Case("union: string", "kubernetes:core/v1:Service", {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": "http"}]}}, []),
-    Case("union: neither", "kubernetes:core/v1:Service", {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": True}]}},
-         [("spec.ports[0].targetPort", "got true or false")]),
+    Case(
+        "union: number",
+        "kubernetes:core/v1:Service",
+        {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": 2}]}},
+        [],
+    ),
+    Case(
+        "union: string",
+        "kubernetes:core/v1:Service",
+        {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": "http"}]}},
+        [],
+    ),
+    Case(
+        "union: neither",
+        "kubernetes:core/v1:Service",
+        {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": True}]}},
+        [("spec.ports[0].targetPort", "got true or false")],
+    ),
     Case("literal", DEPLOYMENT, {**deployment(name="c"), "kind": "Deploymint"}, [("kind", "one of 'Deployment'")]),
-    Case("custom fits", "kubernetes:x.dev/v1:Thing", {"apiVersion": "x.dev/v1", "kind": "Thing", "metadata": {"name": "t"}, "anything": 1}, []),
-    Case("custom kind", "kubernetes:x.dev/v1:Thing", {"apiVersion": "x.dev/v1", "kind": "Other", "metadata": {"name": "t"}}, [("kind", "'Thing'")]),
-    Case("custom apiVersion", "kubernetes:x.dev/v1:Thing", {"kind": "Thing", "metadata": {"name": "t"}}, [("apiVersion", "'x.dev/v1'")]),
-    Case("custom metadata", "kubernetes:x.dev/v1:Thing", {"apiVersion": "x.dev/v1", "kind": "Thing", "metadata": "t"}, [("metadata", "an object")]),
+    Case(
+        "custom fits",
+        "kubernetes:x.dev/v1:Thing",
+        {"apiVersion": "x.dev/v1", "kind": "Thing", "metadata": {"name": "t"}, "anything": 1},
+        [],
+    ),
+    Case(
+        "custom kind",
+        "kubernetes:x.dev/v1:Thing",
+        {"apiVersion": "x.dev/v1", "kind": "Other", "metadata": {"name": "t"}},
+        [("kind", "'Thing'")],
+    ),
+    Case(
+        "custom apiVersion",
+        "kubernetes:x.dev/v1:Thing",
+        {"kind": "Thing", "metadata": {"name": "t"}},
+        [("apiVersion", "'x.dev/v1'")],
+    ),
+    Case(
+        "custom metadata",
+        "kubernetes:x.dev/v1:Thing",
+        {"apiVersion": "x.dev/v1", "kind": "Thing", "metadata": "t"},
+        [("metadata", "an object")],
+    ),
     Case("core custom", "kubernetes:v1:Pod", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}, []),
-    Case("name pattern", "kubernetes:core/v1:ConfigMap", {"metadata": {"name": "a/b"}}, [("metadata.name", "RFC 1123 subdomain")]),
-    Case("namespace name", "kubernetes:core/v1:Namespace", {"metadata": {"name": "n" * 64}}, [("metadata.name", "no more than 63")]),
+    Case(
+        "name pattern",
+        "kubernetes:core/v1:ConfigMap",
+        {"metadata": {"name": "a/b"}},
+        [("metadata.name", "RFC 1123 subdomain")],
+    ),
+    Case(
+        "namespace name",
+        "kubernetes:core/v1:Namespace",
+        {"metadata": {"name": "n" * 64}},
+        [("metadata.name", "no more than 63")],
+    ),
     Case("service name", "kubernetes:core/v1:Service", {"metadata": {"name": "1a"}}, [("metadata.name", "RFC 1035")]),
-    Case("job name", "kubernetes:batch/v1:Job", {"metadata": {"name": "j" * 64}}, [("metadata.name", "no more than 63")]),
+    Case(
+        "job name", "kubernetes:batch/v1:Job", {"metadata": {"name": "j" * 64}}, [("metadata.name", "no more than 63")]
+    ),
     Case("role name", "kubernetes:rbac.authorization.k8s.io/v1:Role", {"metadata": {"name": "system:node"}}, []),
-    Case("cluster-wide kind", "kubernetes:storage.k8s.io/v1:StorageClass", {"metadata": {"name": "s", "namespace": "n"}, "provisioner": "p"},
-         [("metadata.namespace", "belong to no namespace")]),
-    Case("label value", "kubernetes:core/v1:ConfigMap", {"metadata": {"name": "c", "labels": {"a": "x/y"}}}, [("metadata.labels[\"a\"]", "at most 63")]),
-    Case("label key", "kubernetes:core/v1:ConfigMap", {"metadata": {"name": "c", "labels": {"/a": "x"}}}, [("metadata.labels[\"/a\"]", "label key")]),
+    Case(
+        "cluster-wide kind",
+        "kubernetes:storage.k8s.io/v1:StorageClass",
+        {"metadata": {"name": "s", "namespace": "n"}, "provisioner": "p"},
+        [("metadata.namespace", "belong to no namespace")],
+    ),
+    Case(
+        "label value",
+        "kubernetes:core/v1:ConfigMap",
+        {"metadata": {"name": "c", "labels": {"a": "x/y"}}},
+        [('metadata.labels["a"]', "at most 63")],
+    ),
+    Case(
+        "label key",
+        "kubernetes:core/v1:ConfigMap",
+        {"metadata": {"name": "c", "labels": {"/a": "x"}}},
+        [('metadata.labels["/a"]', "label key")],
+    ),
     Case("release name", "kubernetes:helm.sh/v3:Release", {"chart": "c", "name": "r" * 54}, [("name", "at most 53")]),
     Case("release chart", "kubernetes:helm.sh/v3:Release", {"name": "r"}, [("chart", "missing required")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", OBJECTS, ids=lambda case: case.name)

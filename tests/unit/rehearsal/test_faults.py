@@ -265,9 +265,22 @@ def test_an_unreadable_scenario_is_a_usage_error(scenario: Path) -> None:
 def test_the_model_and_the_loader_agree(scenario: Path) -> None:
     """Every field and failure that can be written can be read, and comes back the same."""
     full = Fault(
-        fail=Failure.CAPACITY, package="a", type="b", name="c", urn="d", cluster="e", image="f", call=("create", "delete"),
-        nth=2, times=3, preview=True, when="after", delay=0.5, message="m", reasons=("r",),
-    )  # fmt: skip
+        fail=Failure.CAPACITY,
+        package="a",
+        type="b",
+        name="c",
+        urn="d",
+        cluster="e",
+        image="f",
+        call=("create", "delete"),
+        nth=2,
+        times=3,
+        preview=True,
+        when="after",
+        delay=0.5,
+        message="m",
+        reasons=("r",),
+    )
     assert set(full.document()) == FIELDS
     assert {failure.value for failure in Failure} == set(FAILURES)
     assert Scenario.read(Scenario.of(full).write(scenario)) == Scenario.of(full)

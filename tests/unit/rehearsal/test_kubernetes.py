@@ -39,8 +39,12 @@ def workload(name: str = "w", *, image: str = "i:1", pod: dict[str, Any] | None 
 
 def gateway(class_name: str = "envoy") -> dict[str, Any]:
     """Write a gateway's inputs."""
-    return named("gw", apiVersion="gateway.networking.k8s.io/v1", kind="Gateway",
-                 spec={"gatewayClassName": class_name, "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]})  # fmt: skip
+    return named(
+        "gw",
+        apiVersion="gateway.networking.k8s.io/v1",
+        kind="Gateway",
+        spec={"gatewayClassName": class_name, "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]},
+    )
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------
@@ -51,14 +55,26 @@ SETTINGS = {
     "text": ({"kubeconfig": ONE}, {"kubeconfig": ONE + "\n"}, ("kubeconfig",)),
     "unknown": ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, ("kubeconfig",)),
     "ambient to given": ({}, {"kubeconfig": ONE}, ()),
-    "identified text": ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": TWO, "clusterIdentifier": "a"}, ()),
-    "identified unknown": ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": UNKNOWN, "clusterIdentifier": "a"}, ()),
+    "identified text": (
+        {"kubeconfig": ONE, "clusterIdentifier": "a"},
+        {"kubeconfig": TWO, "clusterIdentifier": "a"},
+        (),
+    ),
+    "identified unknown": (
+        {"kubeconfig": ONE, "clusterIdentifier": "a"},
+        {"kubeconfig": UNKNOWN, "clusterIdentifier": "a"},
+        (),
+    ),
     "identifier added": ({"kubeconfig": ONE}, {"kubeconfig": ONE, "clusterIdentifier": "a"}, ()),
     "identifier removed": ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": ONE}, ()),
-    "identifier changed": ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": TWO, "clusterIdentifier": "b"}, ("clusterIdentifier", "kubeconfig")),
+    "identifier changed": (
+        {"kubeconfig": ONE, "clusterIdentifier": "a"},
+        {"kubeconfig": TWO, "clusterIdentifier": "b"},
+        ("clusterIdentifier", "kubeconfig"),
+    ),
     "a flag": ({"kubeconfig": ONE}, {"kubeconfig": ONE, "deleteUnreachable": "true"}, ()),
     "a secret": ({"kubeconfig": ONE}, {"kubeconfig": Secret(ONE)}, ()),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("olds", "news", "replaces"), SETTINGS.values(), ids=SETTINGS)
@@ -134,10 +150,20 @@ def test_objects_get_what_a_server_adds(existing: Provider) -> None:
 
 
 STATUS = {
-    "claim": (CLAIM, {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "5Gi"}}}, "phase", "Bound"),
-    "job": (JOB, {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}, "succeeded", 1),
+    "claim": (
+        CLAIM,
+        {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "5Gi"}}},
+        "phase",
+        "Bound",
+    ),
+    "job": (
+        JOB,
+        {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}},
+        "succeeded",
+        1,
+    ),
     "service": (SERVICE, {"ports": [{"port": 80}]}, "loadBalancer", {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("type_", "spec", "key", "want"), STATUS.values(), ids=STATUS)
@@ -172,7 +198,7 @@ def test_names_are_made_up_as_the_real_provider_does(existing: Provider) -> None
 
 
 def test_generated_names_are_the_servers(existing: Provider) -> None:
-    """generateName is completed at creation."""
+    """A prefix is completed at creation."""
     id_, outputs = existing.create(CONFIG, "c", {"metadata": {"generateName": "c-"}})
     assert id_ == f"default/{outputs['metadata']['name']}"
     assert len(outputs["metadata"]["name"]) == len("c-") + 5
@@ -199,23 +225,53 @@ EDITS = {
     "name": Edit(CONFIG, named("a"), named("b"), ("metadata.name",)),
     "namespace": Edit(CONFIG, named("a"), named("a", "ml"), ("metadata.namespace",)),
     "labels": Edit(CONFIG, named("a"), {"metadata": {"name": "a", "namespace": "default", "labels": {"x": "y"}}}, ()),
-    "config data": Edit(CONFIG, named("a", data={"x": "1"}), named("a", data={"x": "2"}), ("data.x",), delete_first=True),
+    "config data": Edit(
+        CONFIG, named("a", data={"x": "1"}), named("a", data={"x": "2"}), ("data.x",), delete_first=True
+    ),
     "autonamed data": Edit(CONFIG, {**AUTO, "data": {"x": "1"}}, {**AUTO, "data": {"x": "2"}}, ("data.x",)),
-    "secret data": Edit(SECRET, named("a", stringData={"x": "1"}), named("a", stringData={"x": "2"}), ("stringData.x",), delete_first=True),
-    "selector": Edit(DEPLOYMENT, workload(), {**workload(), "spec": {**workload()["spec"], "selector": {"matchLabels": {"a": "c"}}}},
-                     ("spec.selector.matchLabels.a",), delete_first=True),
+    "secret data": Edit(
+        SECRET,
+        named("a", stringData={"x": "1"}),
+        named("a", stringData={"x": "2"}),
+        ("stringData.x",),
+        delete_first=True,
+    ),
+    "selector": Edit(
+        DEPLOYMENT,
+        workload(),
+        {**workload(), "spec": {**workload()["spec"], "selector": {"matchLabels": {"a": "c"}}}},
+        ("spec.selector.matchLabels.a",),
+        delete_first=True,
+    ),
     "image": Edit(DEPLOYMENT, workload(), workload(image="i:2"), ()),
-    "job template": Edit(JOB, named("j", spec={"template": {"spec": {"a": 1}}}), named("j", spec={"template": {"spec": {"a": 2}}}),
-                         ("spec.template.spec.a",), delete_first=True),
-    "claim size": Edit(CLAIM, named("p", spec={"resources": {"requests": {"storage": "1Gi"}}}),
-                       named("p", spec={"resources": {"requests": {"storage": "2Gi"}}}), ("spec.resources.requests.storage",), delete_first=True),
-    "class parameters": Edit(CLASS, {"metadata": {"name": "s"}, "parameters": {"a": "b"}}, {"metadata": {"name": "s"}, "parameters": {"a": "c"}},
-                             ("parameters.a",), delete_first=True),
-    "cluster IP": Edit(SERVICE, named("s", spec={"clusterIP": "None"}), named("s", spec={}), ("spec.clusterIP",), delete_first=True),
+    "job template": Edit(
+        JOB,
+        named("j", spec={"template": {"spec": {"a": 1}}}),
+        named("j", spec={"template": {"spec": {"a": 2}}}),
+        ("spec.template.spec.a",),
+        delete_first=True,
+    ),
+    "claim size": Edit(
+        CLAIM,
+        named("p", spec={"resources": {"requests": {"storage": "1Gi"}}}),
+        named("p", spec={"resources": {"requests": {"storage": "2Gi"}}}),
+        ("spec.resources.requests.storage",),
+        delete_first=True,
+    ),
+    "class parameters": Edit(
+        CLASS,
+        {"metadata": {"name": "s"}, "parameters": {"a": "b"}},
+        {"metadata": {"name": "s"}, "parameters": {"a": "c"}},
+        ("parameters.a",),
+        delete_first=True,
+    ),
+    "cluster IP": Edit(
+        SERVICE, named("s", spec={"clusterIP": "None"}), named("s", spec={}), ("spec.clusterIP",), delete_first=True
+    ),
     "claim template": Edit(TEMPLATE, named("t", spec={"a": 1}), named("t", spec={"a": 2}), ()),
     "release values": Edit(RELEASE, {"name": "r", "values": {"a": 1}}, {"name": "r", "values": {"a": 2}}, ()),
     "release name": Edit(RELEASE, {"name": "r"}, {"name": "s"}, ("name",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
@@ -235,10 +291,18 @@ def test_mutable_config_maps_are_an_option(kubernetes: Callable[..., Provider]) 
 
 
 IMMUTABLE = {
-    "claim template": (TEMPLATE, named("t", spec={"spec": {"devices": {"requests": []}}}), named("t", spec={"spec": {"devices": {"requests": [{"name": "x"}]}}})),
+    "claim template": (
+        TEMPLATE,
+        named("t", spec={"spec": {"devices": {"requests": []}}}),
+        named("t", spec={"spec": {"devices": {"requests": [{"name": "x"}]}}}),
+    ),
     "slice": (SLICE, named("s", addressType="IPv4", endpoints=[]), named("s", addressType="FQDN", endpoints=[])),
-    "class": (CLASS, {"metadata": {"name": "s"}, "provisioner": "p", "reclaimPolicy": "Delete"}, {"metadata": {"name": "s"}, "provisioner": "p", "reclaimPolicy": "Retain"}),
-}  # fmt: skip
+    "class": (
+        CLASS,
+        {"metadata": {"name": "s"}, "provisioner": "p", "reclaimPolicy": "Delete"},
+        {"metadata": {"name": "s"}, "provisioner": "p", "reclaimPolicy": "Retain"},
+    ),
+}
 
 
 @pytest.mark.parametrize(("type_", "old", "new"), IMMUTABLE.values(), ids=IMMUTABLE)
@@ -248,7 +312,7 @@ def test_what_the_server_does_not_change_is_refused(
     old: dict[str, Any],
     new: dict[str, Any],
     preview: bool,
-    existing: Provider,  # noqa: FBT001
+    existing: Provider,
 ) -> None:
     """The real provider updates these in place and the API server says no, already in a dry run."""
     id_, outputs = existing.create(type_, "x", old)
@@ -262,12 +326,42 @@ def test_what_the_server_does_not_change_is_refused(
 INVALID = {
     "selector": ({"selector": {"matchLabels": {"a": "c"}}}, "does not match template"),
     "empty selector": ({"selector": {}}, "empty selector"),
-    "mount": ({"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "volumeMounts": [{"name": "v"}]}]}}}, "volumeMounts[0].name: Not found"),
-    "device claim": ({"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "resources": {"claims": [{"name": "gpu"}]}}]}}}, "claims[0].name: Not found"),
-    "container twice": ({"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}, {"name": "c"}]}}}, "containers[1].name: Duplicate"),
-    "volume twice": ({"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"volumes": [{"name": "v"}, {"name": "v"}], "containers": [{"name": "c"}]}}}, "volumes[1].name: Duplicate"),
-    "no container": ({"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}}}, "containers: Required"),
-}  # fmt: skip
+    "mount": (
+        {
+            "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "c", "volumeMounts": [{"name": "v"}]}]},
+            }
+        },
+        "volumeMounts[0].name: Not found",
+    ),
+    "device claim": (
+        {
+            "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "c", "resources": {"claims": [{"name": "gpu"}]}}]},
+            }
+        },
+        "claims[0].name: Not found",
+    ),
+    "container twice": (
+        {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}, {"name": "c"}]}}},
+        "containers[1].name: Duplicate",
+    ),
+    "volume twice": (
+        {
+            "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"volumes": [{"name": "v"}, {"name": "v"}], "containers": [{"name": "c"}]},
+            }
+        },
+        "volumes[1].name: Duplicate",
+    ),
+    "no container": (
+        {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": []}}},
+        "containers: Required",
+    ),
+}
 
 
 @pytest.mark.parametrize(("change", "says"), INVALID.values(), ids=INVALID)

@@ -58,9 +58,14 @@ def test_ids_and_names_are_taken_once(second: Row, store: Store) -> None:
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     """An exception undoes all that its transaction wrote."""
-    with pytest.raises(RuntimeError), store.transaction() as transaction:
-        transaction.insert(row())
-        raise RuntimeError
+
+    def fail() -> None:
+        with store.transaction() as transaction:
+            transaction.insert(row())
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     with store.reading() as reading:
         assert reading.select() == []
 

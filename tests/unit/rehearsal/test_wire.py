@@ -60,7 +60,7 @@ def test_plain_drops_marks_at_every_depth() -> None:
     ("value", "unknown", "secret"),
     [(1, False, False), (UNKNOWN, True, False), ({"a": [Secret(UNKNOWN)]}, True, True), (Secret(1), False, True)],
 )
-def test_marks_are_found_at_every_depth(value: Any, unknown: bool, secret: bool) -> None:  # noqa: FBT001
+def test_marks_are_found_at_every_depth(value: Any, unknown: bool, secret: bool) -> None:
     """Unknowns count inside secrets, and both inside lists and objects."""
     assert (has_unknown(value), has_secret(value)) == (unknown, secret)
 
