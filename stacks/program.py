@@ -103,11 +103,12 @@ class _Scene:
 
 
 def _build_namespaces(scene: _Scene) -> None:
+    needed = needed_secrets(scene.lock)
     for namespace, part in scene.lock.namespaces.items():
         for entry in part.namespaces:
             if not scene.shard.holds(entry.cluster):
                 continue
-            names = needed_secrets(scene.lock, namespace, entry.cluster)
+            names = needed.get((namespace, entry.cluster), set())
             held = {name: data for name in names if (data := scene.config.secret(namespace, name)) is not None}
             _require_listed(scene, namespace, names - held.keys())
             args = NamespaceArgs(
@@ -175,13 +176,17 @@ def _token(scene: _Scene, identity: CacheId, shape: CacheShape) -> pulumi.Input[
 
 
 def _build_replicas(scene: _Scene) -> None:
+    staged = {
+        (identity.namespace, identity.cache, identity.cluster, entry.shape): identity
+        for identity, entry, _ in scene.lock.caches()
+    }
     for identity, entry, shape in scene.lock.replicas():
         if not scene.shard.holds(identity.cluster):
             continue
         wanted = f"replica {identity}"
         cluster = scene.cluster(identity.cluster, wanted)
         space = scene.namespace(identity.cluster, identity.namespace, wanted)
-        cache = _cache_of(scene, identity, shape)
+        cache = _cache_of(scene, identity, shape, staged)
         args = ReplicaArgs(
             identity=identity,
             entry=entry,
@@ -196,15 +201,18 @@ def _build_replicas(scene: _Scene) -> None:
         scene.replicas[identity] = Replica(args, cluster=cluster, depends_on=before)
 
 
-def _cache_of(scene: _Scene, identity: ReplicaId, shape: ReplicaShape) -> Cache | None:
+def _cache_of(
+    scene: _Scene, identity: ReplicaId, shape: ReplicaShape, staged: Mapping[tuple[str, str, str, str], CacheId]
+) -> Cache | None:
     """Find the staged copy, in the very revision, that a replica reads."""
     if shape.cache is None:
         return None
-    for other, entry, _ in scene.lock.caches():
-        place = (other.namespace, other.cache, other.cluster)
-        if place == (identity.namespace, shape.cache.name, identity.cluster) and entry.shape == shape.cache.shape:
-            return scene.caches[other]
-    raise LockError(f"replica {identity} reads a revision of cache {shape.cache.name} that is not staged", help=_RENEW)
+    found = staged.get((identity.namespace, shape.cache.name, identity.cluster, shape.cache.shape))
+    if found is None:
+        raise LockError(
+            f"replica {identity} reads a revision of cache {shape.cache.name} that is not staged", help=_RENEW
+        )
+    return scene.caches[found]
 
 
 def _tolerations(fleet: Fleet, identity: ReplicaId) -> tuple[Mapping[str, str], ...]:

@@ -5,17 +5,15 @@ from collections.abc import Iterator
 from components.lock import Lock, MemberShape, ReplicaShape
 
 
-def needed_secrets(lock: Lock, namespace: str, cluster: str) -> set[str]:
-    """Return the names of the secrets that replicas in ``namespace`` on ``cluster`` read.
+def needed_secrets(lock: Lock) -> dict[tuple[str, str], set[str]]:
+    """Return, by namespace and cluster, the names of the secrets that replicas there read.
 
     A cache's token is not among them: it has a copy of its own, which lives as long as the download.
     """
-    return {
-        name
-        for identity, _, shape in lock.replicas()
-        if identity.namespace == namespace and identity.cluster == cluster
-        for name in secrets_of(shape)
-    }
+    needed: dict[tuple[str, str], set[str]] = {}
+    for identity, _, shape in lock.replicas():
+        needed.setdefault((identity.namespace, identity.cluster), set()).update(secrets_of(shape))
+    return needed
 
 
 def secrets_of(shape: ReplicaShape) -> set[str]:
