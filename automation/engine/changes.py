@@ -14,8 +14,10 @@ from automation.engine.family import COMPONENT_PREFIX, POOL_TYPE, Family, Member
 from automation.engine.runner import Preview
 from automation.scheduling.changes import Change, PlatformChanges
 
-IDENTITIES = frozenset({"aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"})
-"""Types whose replacement means that everything on the cluster, or on the pool's nodes, is lost."""
+CLUSTER_IDENTITIES = frozenset({"aws:eks/cluster:Cluster"})
+"""Types that are a cluster: their replacement means that everything on it is lost."""
+POOL_IDENTITIES = frozenset({"aws:eks/nodeGroup:NodeGroup"})
+"""Types that are a pool's nodes. A cluster's own nodes, for its system, are of the same type under the cluster."""
 
 _RANK = (Change.NONE, Change.UPDATE, Change.CREATE, Change.DELETE, Change.REPLACE, Change.REPLACE_REFUSED)
 """Which of two changes of one thing tells more."""
@@ -53,7 +55,7 @@ def _change(step: ResourceStep, component: Member, *, refused: bool) -> Change:
     itself = step.urn == component.urn
     if not itself and not _counts(step):
         return Change.NONE
-    if itself or step.type in IDENTITIES:
+    if itself or step.type in (CLUSTER_IDENTITIES if is_cluster(component.type) else POOL_IDENTITIES):
         if refused and (step.op.replaces or step.op.removes):
             return Change.REPLACE_REFUSED
         if step.op.replaces:

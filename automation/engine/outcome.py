@@ -108,16 +108,19 @@ class Transcript:
         """
         failed = {event.step.urn for event in self.events if isinstance(event, StepFails)}
         ended = {event.step.urn for event in self.events if isinstance(event, StepEnds)}
+        begun: dict[tuple[str, Op, str], ResourceStep] = {}
         steps: dict[tuple[str, Op, str], ResourceStep] = {}
         for event in self.events:
             if isinstance(event, StepBegins):
                 step = event.step
+                begun.setdefault(_key(step), step)
                 if step.op is Op.REFRESH and step.urn in ended:
                     continue
-                if planned or (step.urn not in failed and not step.custom and step.op is not Op.SAME):
+                # Components end without an event of their own; their steps are done when they begin.
+                if planned or (not step.custom and step.op is not Op.SAME and step.urn not in failed):
                     steps.setdefault(_key(step), step)
             elif isinstance(event, StepEnds):
-                steps[_key(event.step)] = _merged(steps.get(_key(event.step)), event.step)
+                steps[_key(event.step)] = _merged(begun.get(_key(event.step)), event.step)
         return tuple(steps.values())
 
     def _failures(self) -> tuple[ResourceFailure, ...]:

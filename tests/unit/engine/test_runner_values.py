@@ -1,0 +1,72 @@
+"""Results say whether to go on, and if not, why."""
+
+import subprocess
+import sys
+
+import pytest
+
+from automation.engine.events import Diagnostic, DiagnosticSeverity, Level, Op, PolicyFinding
+from automation.engine.runner import Applied, PolicyReport, Preview, ResourceFailure
+from components.errors import PolicyViolation, ResourceFailed
+from tests.unit.engine.samples import STACK, step, urn
+
+ROLE = "aws:iam/role:Role"
+
+
+def finding(rule: str) -> PolicyFinding:
+    """Return a mandatory finding."""
+    return PolicyFinding(0, 0, "berth", "1", rule, Level.MANDATORY, "high", "no", urn(ROLE, "a"))
+
+
+def test_a_good_result_lets_the_driver_go_on() -> None:
+    """Nothing is raised."""
+    Preview(stack=STACK, ok=True, steps=()).require_ok()
+
+
+def test_policies_are_named_once_each_and_counted() -> None:
+    """The summary has the rules, sorted; nothing was changed by a preview."""
+    report = PolicyReport(findings=(finding("b"), finding("a"), finding("b")))
+    with pytest.raises(PolicyViolation) as raised:
+        Preview(stack=STACK, ok=False, steps=(), policies=report).require_ok()
+    assert raised.value.summary == "3 policy violations: berth/a, berth/b"
+    assert raised.value.consequence == "Nothing was changed."
+
+
+def test_failures_say_what_had_been_done() -> None:
+    """An update that failed in the middle says how much it had changed."""
+    failure = ResourceFailure(urn(ROLE, "a"), ROLE, Op.CREATE, ("no room",))
+    done = (step(Op.CREATE, ROLE, "b"), step(Op.SAME, ROLE, "c"))
+    with pytest.raises(ResourceFailed) as raised:
+        Applied(stack=STACK, ok=False, steps=done, failures=(failure,)).require_ok()
+    assert raised.value.summary == "a: no room"
+    assert raised.value.consequence == "1 resource was changed before that."
+    with pytest.raises(ResourceFailed) as raised:
+        Applied(stack=STACK, ok=False, steps=(), failures=(failure,)).require_ok()
+    assert raised.value.consequence == "Nothing was changed."
+
+
+def test_protection_is_a_reason() -> None:
+    """What was refused is named."""
+    with pytest.raises(ResourceFailed, match="a is protected"):
+        Preview(stack=STACK, ok=False, steps=(), refused=(urn(ROLE, "a"),)).require_ok()
+
+
+def test_without_a_resource_to_blame_the_engine_speaks() -> None:
+    """General errors are shown when no resource has one; an engine without words is said to be silent."""
+    message = Diagnostic(0, 0, DiagnosticSeverity.ERROR, "something broke")
+    with pytest.raises(ResourceFailed, match="something broke"):
+        Applied(stack=STACK, ok=False, steps=(), diagnostics=(message,)).require_ok()
+    with pytest.raises(ResourceFailed, match="gave no reason"):
+        Applied(stack=STACK, ok=False, steps=()).require_ok()
+
+
+def test_reading_results_costs_no_engine() -> None:
+    """Runner, events, states and what reads them import no SDK and no gRPC."""
+    modules = ("runner", "events", "event_json", "outcome", "state", "changes", "failures", "repair", "replay", "lease")
+    code = (
+        f"import sys; [__import__(f'automation.engine.{{m}}') for m in {modules!r}];"
+        "import automation.observe.owed, automation.observe.live;"
+        "print(sorted(m for m in sys.modules if m.partition('.')[0] in {'pulumi', 'grpc', 'rich', 'cyclopts'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
