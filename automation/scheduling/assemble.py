@@ -173,8 +173,9 @@ class Assembly:
     def _needing_scale_up(self) -> frozenset[ReplicaId]:
         """Find the replicas whose nodes are not there yet: those that run come first, then by identity."""
         short: dict[int, dict[int, PoolLoad]] = {}
-        for position, (cluster, loads) in enumerate(zip(self._filters.clusters, self._ledger.loads, strict=True)):
-            for number, (pool, load) in enumerate(zip(cluster.pools, loads, strict=True)):
+        for position in sorted(self._ledger.touched):
+            pools = self._filters.clusters[position].pools
+            for number, (pool, load) in enumerate(zip(pools, self._ledger.loads[position], strict=True)):
                 there = PoolLoad(load.hardware, pool.present, load.pods)
                 if load.pods and pool.present < load.nodes and not self._ledger.fits(there, {}):
                     short.setdefault(position, {})[number] = PoolLoad(load.hardware, pool.present)

@@ -10,9 +10,10 @@ from itertools import groupby
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Hostings, MemberNeed, Option
+from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
+from automation.scheduling.needs import EngineNeed
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment
 from automation.scheduling.trace import DeploymentTrace
@@ -78,12 +79,12 @@ class Explainer:
 
     def _unhosted_code(self, work: Work, position: int) -> Code:
         """Say why no pool of a cluster hosts a need: an error if there is one, else what came closest."""
-        key = (work.need.number, self._filters.profile(position)[0])
+        key = (work.need.number, self._filters.profiles[position].number)
         known = self._unhosted.get(key)
         if known is None:
             codes = {verdict.code for verdict in self._pools(work, position) if verdict.code.refused}
             codes.discard(Code.NO_ROOM)
-            if self._hostings.of_any_fabric(work.need, self._filters.profile(position)[1]):
+            if self._hostings.of_any_fabric(work.need, self._filters.profiles[position]):
                 known = Code.NO_FABRIC
             elif Code.SELECTOR_ERROR in codes:
                 known = Code.SELECTOR_ERROR
@@ -130,19 +131,17 @@ class Explainer:
                 yield PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
                 continue
             verdicts = [
-                self._engine(work, position, number, engine.name, members)
-                for engine, members in zip(work.deployment.shape.engines, work.need.engines, strict=True)
+                self._engine(work, position, number, engine.name, each)
+                for engine, each in zip(work.deployment.shape.engines, work.need.engines, strict=True)
             ]
             for _, alike in groupby(verdicts, key=lambda verdict: (verdict.code, verdict.message)):
                 yield next(alike)
 
-    def _engine(
-        self, work: Work, position: int, number: int, engine: str, members: tuple[MemberNeed, ...]
-    ) -> PoolVerdict:
+    def _engine(self, work: Work, position: int, number: int, engine: str, need: EngineNeed) -> PoolVerdict:
         pool = self._filters.clusters[position].pools[number]
         hardware = self._filters.hardware[position][number]
         claims = False
-        for member in members:
+        for member in need.members:
             match = self._hostings.matcher.match(member.requests, hardware)
             if isinstance(match, Mismatch):
                 return PoolVerdict(
@@ -171,15 +170,15 @@ class Explainer:
     def _option(self, work: Work, position: int, number: int, engine: str) -> Option | None:
         """Return the option that has the whole engine on one pool."""
         index = next(place for place, each in enumerate(work.deployment.shape.engines) if each.name == engine)
-        options = self._hostings.options(work.need.engines[index], self._filters.profile(position)[1])
+        options = self._hostings.options(work.need.engines[index], self._filters.profiles[position])
         return next((option for option in options if set(option.pools) == {number}), None)
 
     def _fabric(self, work: Work, position: int) -> str:
         """Say which pools would hold a gang together if they shared a fabric; empty when they would not either."""
-        hosting = self._hostings.of_any_fabric(work.need, self._filters.profile(position)[1])
+        hosting = self._hostings.of_any_fabric(work.need, self._filters.profiles[position])
         options = self._ledger.room(position, hosting) if hosting else None
         if hosting and self._filters.hosting(work.need, position) is None:
-            options = tuple(options[0] for options in hosting.engines)  # room does not matter where nothing suits
+            options = tuple(options[0] for options in hosting)  # room does not matter where nothing suits
         pools = self._filters.clusters[position].pools
         for option in options or ():
             spanned = [pools[number] for number in dict.fromkeys(option.pools)]

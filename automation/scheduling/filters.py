@@ -6,10 +6,13 @@ computed once. Each filter is one code; a cluster's verdict is its first failing
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from automation.scheduling.existing import ExistingCache
 from automation.scheduling.hardware import Catalogue, Hardware
-from automation.scheduling.hosting import Hosting, Hostings, Need, PoolKind, Profile
+from automation.scheduling.hosting import Hosting, Hostings, Rank
+from automation.scheduling.needs import Need, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels
 from automation.scheduling.verdict import Code
 from components.checks.facts import Taint, Toleration
@@ -38,10 +41,11 @@ class Filters:
             tuple(catalogue.of(pool.devices) for pool in cluster.pools) for cluster in self.clusters
         ]
         self._hostings = hostings
-        self._profiles: list[Profile] = []
-        self._profile_sets: list[Clusters] = []
-        self._profile_of: list[int] = []
+        self.profiles: list[Profile] = []
+        """By cluster."""
+        self._profile_sets: list[tuple[Profile, Clusters]] = []
         self._index_profiles()
+        self.regions = self._index_regions()
         self._in_state = {
             state: self._set(cluster.state is state for cluster in self.clusters) for state in ClusterState
         }
@@ -51,7 +55,7 @@ class Filters:
         self._labelled: dict[tuple[str, str], Clusters] = {}
         self._selected: dict[tuple[tuple[str, str], ...], Clusters] = {}
         self._tolerated: dict[tuple[Toleration, ...], Clusters] = {}
-        self._hosted: dict[int, Clusters] = {}
+        self._ranked: dict[int, tuple[tuple[Rank, Clusters], ...]] = {}
         taints: dict[tuple[Taint, ...], Clusters] = {}
         for position, cluster in enumerate(self.clusters):
             if cluster.taints:
@@ -81,29 +85,34 @@ class Filters:
 
     def hosting(self, need: Need, position: int) -> Hosting | None:
         """Return how the cluster at ``position`` hosts ``need``."""
-        number = self._profile_of[position]
-        return self._hostings.of(need, number, self._profiles[number])
+        return self._hostings.of(need, self.profiles[position])
 
-    def profile(self, position: int) -> tuple[int, Profile]:
-        """Return the profile of the cluster at ``position``, and its number."""
-        number = self._profile_of[position]
-        return number, self._profiles[number]
+    def rank(self, need: Need, position: int) -> Rank:
+        """Return how the cluster at ``position``, which hosts ``need``, compares before its room is known."""
+        rank = self._hostings.rank(need, self.profiles[position])
+        assert rank is not None
+        return rank
 
     def is_there(self, cluster: str) -> bool:
         """Whether the snapshot has a cluster that is not lost."""
         position = self.position.get(cluster)
         return position is not None and self.clusters[position].state is not ClusterState.LOST
 
-    def hosting_clusters(self, need: Need) -> Clusters:
-        """Return the clusters whose pools can host ``need`` when they are empty and large enough."""
-        known = self._hosted.get(need.number)
+    def ranked(self, need: Need) -> tuple[tuple[Rank, Clusters], ...]:
+        """Return the clusters whose pools can host ``need`` when they are empty and large enough, best rank first."""
+        known = self._ranked.get(need.number)
         if known is None:
-            known = 0
-            for number, (profile, clusters) in enumerate(zip(self._profiles, self._profile_sets, strict=True)):
-                if self._hostings.of(need, number, profile) is not None:
-                    known |= clusters
-            self._hosted[need.number] = known
+            ranks: dict[Rank, Clusters] = {}
+            for profile, clusters in self._profile_sets:
+                rank = self._hostings.rank(need, profile)
+                if rank is not None:
+                    ranks[rank] = ranks.get(rank, 0) | clusters
+            known = self._ranked[need.number] = tuple(sorted(ranks.items()))
         return known
+
+    def hosting_clusters(self, need: Need) -> Clusters:
+        """Return all of them as one set."""
+        return reduce(or_, (clusters for _, clusters in self.ranked(need)), 0)
 
     def selected(self, selector: Labels | None) -> Clusters:
         """Return the clusters that carry every label of a selector; all without one."""
@@ -142,23 +151,19 @@ class Filters:
         return known
 
     def _index_profiles(self) -> None:
-        kinds: dict[tuple[int, str, object, bool], PoolKind] = {}
-        sets: list[list[int]] = []
+        profiles = Profiles()
+        members: dict[Profile, list[int]] = {}
         for position, (cluster, hardware) in enumerate(zip(self.clusters, self.hardware, strict=True)):
-            profile = tuple(
-                kinds.setdefault(
-                    (each.number, pool.fabric, pool.price, not pool.leaving),
-                    PoolKind(each, pool.fabric, pool.price, not pool.leaving),
-                )
-                for pool, each in zip(cluster.pools, hardware, strict=True)
-            )
-            number = self._hostings.profile_number(profile)
-            if number == len(self._profiles):
-                self._profiles.append(profile)
-                sets.append([])
-            sets[number].append(position)
-            self._profile_of.append(number)
-        self._profile_sets = [_bits(positions) for positions in sets]
+            profile = profiles.of(cluster.pools, hardware)
+            members.setdefault(profile, []).append(position)
+            self.profiles.append(profile)
+        self._profile_sets = [(profile, _bits(positions)) for profile, positions in members.items()]
+
+    def _index_regions(self) -> dict[str, Clusters]:
+        members: dict[str, list[int]] = {}
+        for position, cluster in enumerate(self.clusters):
+            members.setdefault(cluster.region, []).append(position)
+        return {region: _bits(positions) for region, positions in sorted(members.items())}
 
     def _failed_stagings(self, caches: Sequence[ExistingCache]) -> dict[tuple[str, str, str], Clusters]:
         failed: dict[tuple[str, str, str], Clusters] = {}

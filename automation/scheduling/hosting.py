@@ -1,120 +1,51 @@
 """Hosting: on which pools of a cluster the engines of a replica could run, room aside.
 
-It depends on what the engines need and on the kinds of pools a cluster has, not on the cluster itself; a fleet of
-thousands of clusters has few distinct pairs of the two, so each is worked out once. All members of one engine share a
-pool; a gang may also span two pools of one fabric (not under ``Compatible``). Room, and which of several possible pools
-is taken, is decided elsewhere.
+It depends on what an engine needs and on the kinds of pools a cluster has, not on the cluster itself; a fleet of
+thousands of clusters has few distinct pairs, so each is worked out once. All members of one engine share a pool; a gang
+may also span two pools of one fabric (not under ``Compatible``). Room, and which of several possible pools is taken, is
+decided elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
-from typing import Self
 
 from automation.scheduling.hardware import Hardware
-from automation.scheduling.matching import Match, Matcher, Mismatch, Requests, requests_of
+from automation.scheduling.matching import Match, Matcher
+from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile
 from automation.scheduling.patterns import Demand
-from components.lock import Claim, ReplicaShape
-
-
-@dataclass(frozen=True, slots=True)
-class MemberNeed:
-    """One pod role: ``pods`` counts all copies of its engine."""
-
-    role: str
-    pods: int
-    requests: Requests
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What the engines of a replica ask of a cluster, in order; replicas that ask the same share one value."""
-
-    number: int
-    engines: tuple[tuple[MemberNeed, ...], ...]
-
-    @property
-    def size(self) -> int:
-        """Devices that one replica asks for, all pods together: the measure of how hard it is to place."""
-        return sum(
-            member.pods * count for engine in self.engines for member in engine for _, count, _ in member.requests
-        )
-
-
-class Needs:
-    """Every distinct need of a snapshot."""
-
-    def __init__(self) -> None:
-        self._by_digest: dict[str, Need] = {}
-        self._by_value: dict[tuple[tuple[MemberNeed, ...], ...], Need] = {}
-
-    def of(self, shape: ReplicaShape, digest: str) -> Need:
-        """Return what a shape needs; ``digest`` is the shape's."""
-        need = self._by_digest.get(digest)
-        if need is None:
-            engines = tuple(
-                tuple(MemberNeed(each.role, each.pods * engine.copies, requests_of(each)) for each in engine.members)
-                for engine in shape.engines
-            )
-            need = self._by_value.setdefault(engines, Need(len(self._by_value), engines))
-            self._by_digest[digest] = need
-        return need
-
-
-@dataclass(frozen=True, slots=True)
-class PoolKind:
-    """What matters of a pool for hosting: its hardware, its fabric, its price, and whether it takes new pods."""
-
-    hardware: Hardware
-    fabric: str = ""
-    price: Decimal | None = None
-    open: bool = True
-
-
-Profile = tuple[PoolKind, ...]
-"""The kinds of a cluster's pools, in order."""
+from components.lock import Claim
 
 Add = tuple[int, Demand, int]
 """Pool (position), what each pod takes, and how many pods."""
 
+Rank = tuple[bool, Decimal, int]
+"""Whether a price is unknown, USD per hour, and how much the fleet wants the hardware; smaller is better."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One way to host an engine: the pool and the claims of each member, and what it adds to which pool.
-
-    ``cost`` is USD per hour, None when a price is not known. ``wanted`` says how much the fleet wants its hardware.
-    """
+    """One way to host an engine: the pool and the claims of each member, and what it adds to which pool."""
 
     pools: tuple[int, ...]
     claims: tuple[tuple[Claim, ...], ...]
     adds: tuple[Add, ...]
-    cost: Decimal | None = None
-    wanted: int = 0
+    rank: Rank
 
-    @property
-    def rank(self) -> tuple[bool, Decimal, int]:
-        """Cheapest first (unknown prices last), then the hardware that is wanted least."""
-        return (self.cost is None, self.cost or Decimal(0), self.wanted)
+
+Hosting = tuple[tuple[Option, ...], ...]
+"""For every engine its options, best first; at least one each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hosting:
-    """For every engine its options, best first; at least one each.
+class _Fit:
+    """How all members of an engine would run on one kind of pool."""
 
-    ``rank`` is that of the best options together: how a cluster compares before its room is known.
-    """
-
-    engines: tuple[tuple[Option, ...], ...]
-    rank: tuple[bool, Decimal, int]
-
-    @classmethod
-    def of(cls, engines: tuple[tuple[Option, ...], ...]) -> Self:
-        """Rank a set of options."""
-        best = [options[0] for options in engines]
-        cost = sum((option.cost or Decimal(0) for option in best), Decimal(0))
-        rank = (any(option.cost is None for option in best), cost, sum(option.wanted for option in best))
-        return cls(engines, rank)
+    matches: tuple[Match, ...]
+    rank: Rank
+    plain: bool
+    """No member is satisfied by synthetic kinds alone, so what else the cluster has does not matter."""
 
 
 class Hostings:
@@ -124,83 +55,132 @@ class Hostings:
         self.matcher = matcher
         self._whole_nodes = whole_nodes
         self._first_fit_only = first_fit_only
-        self._known: dict[tuple[int, int], Hosting | None] = {}
-        self._profiles: dict[Profile, int] = {}
+        self._fits: dict[tuple[int, int], _Fit | None] = {}
+        self._options: dict[tuple[int, int], tuple[Option, ...]] = {}
+        self._ranks: dict[tuple[int, int], Rank | None] = {}
         self._wanted: dict[int, int] = {}
 
-    def profile_number(self, profile: Profile) -> int:
-        """Return the number under which a profile is known; equal profiles have equal numbers."""
-        return self._profiles.setdefault(profile, len(self._profiles))
-
-    def want(self, need: Need, replicas: int, hardware: Sequence[Hardware]) -> None:
+    def want(self, need: Need, replicas: int, hardware: Iterable[Hardware]) -> None:
         """Count the pods of ``replicas`` copies of ``need`` as wanting every hardware that suits them."""
         if self._first_fit_only:
             return
         for each in hardware:
-            for member in (member for engine in need.engines for member in engine if member.requests):
+            for member in (member for engine in need.engines for member in engine.members if member.requests):
                 match = self.matcher.match(member.requests, each)
                 if isinstance(match, Match) and match.demand:
                     self._wanted[each.number] = self._wanted.get(each.number, 0) + member.pods * replicas
 
-    def of(self, need: Need, number: int, profile: Profile) -> Hosting | None:
-        """Return how a cluster of ``profile`` (known under ``number``) hosts ``need``; None when it cannot."""
-        key = (need.number, number)
-        if key not in self._known:
-            engines = [self.options(engine, profile) for engine in need.engines]
-            self._known[key] = Hosting.of(tuple(engines)) if all(engines) else None
-        return self._known[key]
+    def of(self, need: Need, profile: Profile) -> Hosting | None:
+        """Return how a cluster of ``profile`` hosts ``need``; None when it cannot."""
+        engines = tuple(self.options(engine, profile) for engine in need.engines)
+        return engines if all(engines) else None
+
+    def rank(self, need: Need, profile: Profile) -> Rank | None:
+        """Return the rank of the best options together, before room is known; None when ``need`` is not hosted."""
+        unknown, cost, wanted = False, Decimal(0), 0
+        for engine in need.engines:
+            key = (engine.number, profile.number)
+            if key not in self._ranks:
+                self._ranks[key] = self._rank(engine, profile)
+            rank = self._ranks[key]
+            if rank is None:
+                return None
+            unknown, cost, wanted = unknown or rank[0], cost + rank[1], wanted + rank[2]
+        return unknown, cost, wanted
+
+    def options(self, engine: EngineNeed, profile: Profile) -> tuple[Option, ...]:
+        """Return every way to host one engine, best first (under ``Compatible`` in the order of pools)."""
+        key = (engine.number, profile.number)
+        known = self._options.get(key)
+        if known is None:
+            found = [*self._single(engine, profile), *self._spanning(engine, profile, any_fabric=False)]
+            if not self._first_fit_only:
+                found.sort(key=lambda option: option.rank)
+            known = self._options[key] = tuple(found)
+        return known
 
     def of_any_fabric(self, need: Need, profile: Profile) -> Hosting | None:
         """Return how ``need`` could be hosted if all pools shared a fabric: only to explain a refusal."""
-        engines = [self.options(engine, profile, any_fabric=True) for engine in need.engines]
-        return Hosting.of(tuple(engines)) if all(engines) else None
-
-    def options(
-        self, engine: tuple[MemberNeed, ...], profile: Profile, *, any_fabric: bool = False
-    ) -> tuple[Option, ...]:
-        """Return every way to host one engine, best first."""
-        matches = [[self.matcher.match(member.requests, kind.hardware) for kind in profile] for member in engine]
-        claims_somewhere = [any(isinstance(each, Match) and each.demand for each in row) for row in matches]
-
-        def suits(member: int, pool: int) -> bool:
-            match = matches[member][pool]
-            if isinstance(match, Mismatch) or not profile[pool].open:
-                return False
-            return not (match.deferred and claims_somewhere[member])  # it would be stranded beside real devices
-
-        places = [(pool,) * len(engine) for pool in range(len(profile))]
-        if len(engine) > 1 and not self._first_fit_only and all(member.requests for member in engine):
-            places += [
-                pair
-                for pair in permutations(range(len(profile)), len(engine))
-                if any_fabric or (profile[pair[0]].fabric and len({profile[pool].fabric for pool in pair}) == 1)
-            ]
-        options = []
-        for pools in places:
-            found = [matches[member][pool] for member, pool in enumerate(pools) if suits(member, pool)]
-            taken = [match for match in found if isinstance(match, Match)]
-            if len(taken) == len(engine) and any(match.demand for match in taken):
-                options.append(self._option(engine, profile, pools, taken))
-        return tuple(options if self._first_fit_only else sorted(options, key=lambda option: option.rank))
-
-    def _option(
-        self, engine: tuple[MemberNeed, ...], profile: Profile, pools: tuple[int, ...], matches: Sequence[Match]
-    ) -> Option:
-        adds: dict[tuple[int, Demand], int] = {}
-        cost: Decimal | None = Decimal(0)
-        for member, pool, match in zip(engine, pools, matches, strict=True):
-            if match.demand:
-                adds[pool, match.demand] = adds.get((pool, match.demand), 0) + member.pods
-                price = profile[pool].price
-                share = Decimal(1) if self._whole_nodes else _share(profile[pool].hardware, match.demand)
-                cost = None if price is None or cost is None else cost + price * share * member.pods
-        return Option(
-            pools=pools,
-            claims=tuple(match.claims for match in matches),
-            adds=tuple((pool, demand, pods) for (pool, demand), pods in adds.items()),
-            cost=cost,
-            wanted=max(self._wanted.get(profile[pool].hardware.number, 0) for pool in pools),
+        engines = tuple(
+            (*self.options(engine, profile), *self._spanning(engine, profile, any_fabric=True))
+            for engine in need.engines
         )
+        return engines if all(engines) else None
+
+    def _rank(self, engine: EngineNeed, profile: Profile) -> Rank | None:
+        fits = [fit for kind in profile.kinds if kind.open and (fit := self._fit(engine, kind)) is not None]
+        if len(engine.members) > 1 or self._first_fit_only or not all(fit.plain for fit in fits):
+            options = self.options(engine, profile)
+            return options[0].rank if options else None
+        return min((fit.rank for fit in fits), default=None)
+
+    def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
+        key = (engine.number, kind.number)
+        if key not in self._fits:
+            matches = [self.matcher.match(member.requests, kind.hardware) for member in engine.members]
+            taken = tuple(match for match in matches if isinstance(match, Match))
+            fits = len(taken) == len(matches)
+            plain = fits and not any(match.deferred for match in taken) and any(match.demand for match in taken)
+            rank = self._rank_of(engine, [kind] * len(taken), taken) if fits else (True, Decimal(0), 0)
+            self._fits[key] = _Fit(taken, rank, plain) if fits else None
+        return self._fits[key]
+
+    def _single(self, engine: EngineNeed, profile: Profile) -> Iterator[Option]:
+        """Yield the pools that can host the whole engine."""
+        for number, kind in enumerate(profile.kinds):
+            fit = self._fit(engine, kind) if kind.open else None
+            if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
+                yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
+
+    def _spanning(self, engine: EngineNeed, profile: Profile, *, any_fabric: bool) -> Iterator[Option]:
+        """Yield the pairs of pools of one fabric over which a gang can span."""
+        if len(engine.members) < 2 or self._first_fit_only or not all(member.requests for member in engine.members):  # noqa: PLR2004 (a gang)
+            return
+        for pools in permutations(range(len(profile.kinds)), len(engine.members)):
+            kinds = [profile.kinds[number] for number in pools]
+            one_fabric = bool(kinds[0].fabric) and len({kind.fabric for kind in kinds}) == 1
+            if not all(kind.open for kind in kinds) or not (any_fabric or one_fabric):
+                continue
+            found = [
+                self.matcher.match(member.requests, kind.hardware)
+                for member, kind in zip(engine.members, kinds, strict=True)
+            ]
+            matches = tuple(match for match in found if isinstance(match, Match))
+            if len(matches) == len(found) and self._serves(engine, profile, matches):
+                yield _option(engine, pools, matches, self._rank_of(engine, kinds, matches))
+
+    def _serves(self, engine: EngineNeed, profile: Profile, matches: Sequence[Match]) -> bool:
+        """Whether an engine claims something, and no member is stranded: real devices for it are on other pools."""
+        for member, match in zip(engine.members, matches, strict=True):
+            if match.deferred and any(
+                isinstance(other := self.matcher.match(member.requests, kind.hardware), Match) and other.demand
+                for kind in profile.kinds
+            ):
+                return False
+        return any(match.demand for match in matches)
+
+    def _rank_of(self, engine: EngineNeed, kinds: Sequence[PoolKind], matches: Sequence[Match]) -> Rank:
+        unknown, cost = False, Decimal(0)
+        for member, kind, match in zip(engine.members, kinds, matches, strict=True):
+            if match.demand and kind.price is None:
+                unknown = True
+            elif match.demand and kind.price is not None:
+                share = Decimal(1) if self._whole_nodes else _share(kind.hardware, match.demand)
+                cost += kind.price * share * member.pods
+        return unknown, cost, max(self._wanted.get(kind.hardware.number, 0) for kind in kinds)
+
+
+def _option(engine: EngineNeed, pools: tuple[int, ...], matches: Sequence[Match], rank: Rank) -> Option:
+    adds: dict[tuple[int, Demand], int] = {}
+    for member, pool, match in zip(engine.members, pools, matches, strict=True):
+        if match.demand:
+            adds[pool, match.demand] = adds.get((pool, match.demand), 0) + member.pods
+    return Option(
+        pools=pools,
+        claims=tuple(match.claims for match in matches),
+        adds=tuple((pool, demand, pods) for (pool, demand), pods in adds.items()),
+        rank=rank,
+    )
 
 
 def _share(hardware: Hardware, demand: Demand) -> Decimal:

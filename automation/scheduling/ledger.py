@@ -40,8 +40,8 @@ class Ledger:
     def __init__(self, loads: Sequence[Sequence[PoolLoad]], capacity: Capacity, *, first_fit_only: bool) -> None:
         self.loads = loads
         self.capacity = capacity
-        self.version = [0] * len(loads)
-        """Raised when pods leave a cluster, so that remembered refusals are asked again."""
+        self.touched: set[int] = set()
+        """The clusters with pods."""
         self._first_fit_only = first_fit_only
         self._sure: dict[tuple[int, Demand], int] = {}
 
@@ -54,20 +54,19 @@ class Ledger:
                 pods[demand] = left
             else:
                 pods.pop(demand, None)
-        if times < 0:
-            self.version[cluster] += 1
+        self.touched.add(cluster)
 
     def room(self, cluster: int, hosting: Hosting) -> tuple[Option, ...] | None:
         """Return an option for every engine such that all fit together; None when there is none.
 
         First fit in the order of options decides if it succeeds; an exact search does otherwise.
         """
-        if len(hosting.engines) == 1:
-            option = self._first(cluster, {}, hosting.engines[0])
+        if len(hosting) == 1:
+            option = self._first(cluster, {}, hosting[0])
             return None if option is None else (option,)
         trial: Trial = {}
         chosen: list[Option] = []
-        for options in hosting.engines:
+        for options in hosting:
             option = self._first(cluster, trial, options)
             if option is None:
                 return None if self._first_fit_only else self._search(cluster, hosting)
@@ -129,7 +128,7 @@ class Ledger:
         """Try every assignment of engines to pools, in order, within the budget."""
         trial: Trial = {}
         chosen: list[int] = []
-        engines = hosting.engines
+        engines = hosting
         budget = EXACT_BUDGET
 
         def step(position: int) -> bool:

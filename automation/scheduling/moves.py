@@ -16,7 +16,7 @@ from itertools import islice
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.place import Placer, Spot
+from automation.scheduling.place import Placer, Spot, adds_of
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import MOVING, Judge, scale_down_order
 from automation.scheduling.work import Work, serves, unserved
@@ -119,7 +119,8 @@ class Moves:
         if options is None:
             self._ledger.charge(position, before)
             return None
-        self._ledger.charge(position, [add for option in options for add in option.adds])
+        self._ledger.charge(position, adds_of(options))
+        self._placer.freed(position)
         return position, options
 
     @staticmethod

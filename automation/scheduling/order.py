@@ -8,12 +8,9 @@ kept sorted once; only the heads of buckets and the clusters that hold own repli
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 
+from automation.scheduling.hosting import Rank
 from automation.scheduling.snapshot import Strategy
-
-Rank = tuple[bool, Decimal, int]
-"""Whether the price is unknown, the price, and how much the fleet wants the hardware."""
 
 Key = tuple[object, ...]
 
@@ -43,6 +40,11 @@ def bucket_of(strategy: Strategy, region: str, rank: Rank) -> Key:
     if strategy is Strategy.COMPATIBLE:
         return ()
     return (rank[0], rank[1], region) if strategy is Strategy.COST else (region,)
+
+
+def rank_in(strategy: Strategy, rank: Rank) -> Key:
+    """Return what orders the clusters of one bucket, before their names."""
+    return () if strategy is Strategy.COMPATIBLE else rank
 
 
 def _spread(each: Standing) -> Key:

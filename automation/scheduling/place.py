@@ -1,7 +1,7 @@
 """Placing: new replicas of one deployment, one after the other, each on the best cluster that has room.
 
-The clusters that suit a need are sorted once for everybody who shares it; a cluster found full is skipped from then on,
-since pods are only ever added. So a pass costs about what it places, not what it looks at.
+The clusters that suit a need are ranked once for everybody who shares it; a cluster found full is left out from then
+on, since pods are only ever added. So a pass costs about what it places, not what it looks at.
 """
 
 from collections import Counter
@@ -11,9 +11,10 @@ from heapq import heappop, heappush
 from itertools import count
 
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Hosting, Need, Option
+from automation.scheduling.hosting import Option
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.order import Key, Standing, bucket_of, key_of
+from automation.scheduling.needs import Need
+from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in
 from automation.scheduling.snapshot import Strategy
 
 Spot = tuple[int, tuple[Option, ...]]
@@ -22,11 +23,13 @@ Spot = tuple[int, tuple[Option, ...]]
 
 @dataclass(slots=True)
 class _Bucket:
-    """Clusters that compare equal while they hold no own replica, best first; ``start`` skips those found full."""
+    """Clusters that compare equal while they hold no own replica: sets in order of rank, each in order of names.
 
-    region: str
-    positions: list[int]
-    start: int = 0
+    ``seen`` are those that a search has had already.
+    """
+
+    sets: Sequence[Clusters]
+    seen: Clusters = 0
 
 
 @dataclass(slots=True)
@@ -34,17 +37,10 @@ class _Search:
     """One deployment's search: own replicas by cluster and region, and the candidates that are compared."""
 
     need: Need
+    allowed: Clusters
     own: Counter[int]
     regions: Counter[str]
-    heap: list[tuple[Key, int, int, "_Head | None", bool]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Head:
-    """How far a search has read a bucket."""
-
-    bucket: _Bucket
-    next: int
+    heap: list[tuple[Key, int, int, _Bucket | None, bool]] = field(default_factory=list)
 
 
 class Placer:
@@ -55,9 +51,8 @@ class Placer:
         self._ledger = ledger
         self._strategy = strategy
         self._key = key_of(strategy)
-        self._buckets: dict[tuple[int, Clusters], list[_Bucket]] = {}
-        self._orders: dict[int, list[tuple[str, list[int]]]] = {}
-        self._full: dict[int, dict[int, int]] = {}
+        self._buckets: dict[int, list[list[Clusters]]] = {}
+        self._full: dict[int, Clusters] = {}
         self._ties = count()
 
     def fill(self, need: Need, allowed: Clusters, own: Counter[int]) -> Iterator[Spot]:
@@ -68,119 +63,101 @@ class Placer:
         search = self._begin(need, allowed, own)
         heap = search.heap
         while heap:
-            key, _, position, head, mixing = heappop(heap)
+            key, _, position, bucket, mixing = heappop(heap)
             now = self._key(self._standing(search, position, mixes=mixing))
             if now != key:  # a replica went to its region since
-                heappush(heap, (now, next(self._ties), position, head, mixing))
+                heappush(heap, (now, next(self._ties), position, bucket, mixing))
                 continue
-            hosting = self._filters.hosting(need, position)
-            assert hosting is not None
-            options = self._room(need, position, hosting)
-            mixes = options is not None and not mixing and self._ledger.mixes(position, options)
-            if head is not None and (options is None or mixes):
-                self._advance(search, head)
+            options = self._room(need, position)
+            if bucket is not None:
+                self._advance(search, bucket)
             if options is None:
                 continue
-            if mixes and self._strategy is not Strategy.COMPATIBLE:
+            if not mixing and self._strategy is not Strategy.COMPATIBLE and self._ledger.mixes(position, options):
                 self._push(search, position, None, mixes=True)
                 continue
-            self._take(search, position, options)
-            if head is not None:
-                self._advance(search, head)
+            own[position] += 1
+            search.regions[self._filters.clusters[position].region] += 1
+            self._ledger.charge(position, adds_of(options))
             self._push(search, position, None, mixes=False)
             yield position, options
 
     def take_on(self, need: Need, allowed: Clusters, own: Counter[int], position: int) -> Spot | None:
         """Take room on one given cluster; None when it is not allowed there or has none."""
-        hosting = self._filters.hosting(need, position) if allowed >> position & 1 else None
-        options = self._room(need, position, hosting) if hosting else None
+        options = self._room(need, position) if allowed >> position & 1 else None
         if options is None:
             return None
         own[position] += 1
         self._ledger.charge(position, adds_of(options))
         return position, options
 
-    def _room(self, need: Need, position: int, hosting: Hosting) -> tuple[Option, ...] | None:
-        full = self._full.setdefault(need.number, {})
-        version = self._ledger.version[position]
-        if full.get(position) == version:
-            return None
-        options = self._ledger.room(position, hosting)
-        if options is None:
-            full[position] = version
-        return options
+    def freed(self, position: int) -> None:
+        """Forget that a cluster was full: pods have left it."""
+        for need, full in self._full.items():
+            self._full[need] = full & ~(1 << position)
 
-    def _take(self, search: _Search, position: int, options: Sequence[Option]) -> None:
-        search.own[position] += 1
-        search.regions[self._filters.clusters[position].region] += 1
-        self._ledger.charge(position, adds_of(options))
+    def _room(self, need: Need, position: int) -> tuple[Option, ...] | None:
+        full = self._full.get(need.number, 0)
+        if full >> position & 1:
+            return None
+        hosting = self._filters.hosting(need, position)
+        options = self._ledger.room(position, hosting) if hosting else None
+        if options is None:
+            self._full[need.number] = full | (1 << position)
+        return options
 
     def _begin(self, need: Need, allowed: Clusters, own: Counter[int]) -> _Search:
         clusters = self._filters.clusters
         regions: Counter[str] = Counter()
         for position, number in own.items():
             regions[clusters[position].region] += number
-        search = _Search(need, own, regions)
-        for bucket in self._buckets_of(need, allowed):
-            self._advance(search, _Head(bucket, bucket.start))
+        search = _Search(need, allowed, own, regions)
+        held: Clusters = 0
         for position, number in own.items():
-            if number and allowed >> position & 1:
-                self._push(search, position, None, mixes=False)
+            if number:
+                held |= 1 << position
+                if allowed >> position & 1:
+                    self._push(search, position, None, mixes=False)
+        for sets in self._buckets_of(need):
+            self._advance(search, _Bucket(sets, held))
         return search
 
-    def _advance(self, search: _Search, head: _Head) -> None:
-        """Move a bucket's head to its next cluster without own replicas that is not known to be full, and push it."""
-        bucket = head.bucket
-        full = self._full.setdefault(search.need.number, {})
-        versions = self._ledger.version
-        while head.next < len(bucket.positions):
-            position = bucket.positions[head.next]
-            is_full = full.get(position) == versions[position]
-            if is_full and head.next == bucket.start:
-                bucket.start += 1
-            head.next += 1
-            if not is_full and not search.own[position]:
-                self._push(search, position, head, mixes=False)
+    def _advance(self, search: _Search, bucket: _Bucket) -> None:
+        """Push a bucket's next cluster that holds no own replica and is not known to be full."""
+        open_ = search.allowed & ~bucket.seen & ~self._full.get(search.need.number, 0)
+        for clusters in bucket.sets:
+            left = clusters & open_
+            if left:
+                first = left & -left
+                bucket.seen |= first
+                self._push(search, first.bit_length() - 1, bucket, mixes=False)
                 return
 
-    def _push(self, search: _Search, position: int, head: _Head | None, *, mixes: bool) -> None:
+    def _push(self, search: _Search, position: int, bucket: _Bucket | None, *, mixes: bool) -> None:
         key = self._key(self._standing(search, position, mixes=mixes))
-        heappush(search.heap, (key, next(self._ties), position, head, mixes))
+        heappush(search.heap, (key, next(self._ties), position, bucket, mixes))
 
     def _standing(self, search: _Search, position: int, *, mixes: bool) -> Standing:
-        hosting = self._filters.hosting(search.need, position)
-        assert hosting is not None
         region = self._filters.clusters[position].region
         own = search.own[position]
+        rank = self._filters.rank(search.need, position)
         # Clusters whose region nobody knows count as regions of their own.
-        return Standing(own, search.regions[region] if region else own, mixes, hosting.rank, position)
+        return Standing(own, search.regions[region] if region else own, mixes, rank, position)
 
-    def _buckets_of(self, need: Need, allowed: Clusters) -> list[_Bucket]:
-        key = (need.number, allowed)
-        known = self._buckets.get(key)
+    def _buckets_of(self, need: Need) -> list[list[Clusters]]:
+        """Return all clusters that can host ``need``, by bucket, in order of rank."""
+        known = self._buckets.get(need.number)
         if known is None:
-            everywhere = self._order(need)
-            flags = f"{allowed:b}".zfill(len(self._filters.clusters))[::-1]
-            chosen = ((region, [each for each in order if flags[each] == "1"]) for region, order in everywhere)
-            known = self._buckets[key] = [_Bucket(region, order) for region, order in chosen if order]
-        return known
-
-    def _order(self, need: Need) -> list[tuple[str, list[int]]]:
-        """Return all clusters that can host ``need``, by bucket, each sorted by rank and name."""
-        known = self._orders.get(need.number)
-        if known is None:
-            groups: dict[Key, list[tuple[object, int]]] = {}
-            regions: dict[Key, str] = {}
-            for position in self._filters.members(self._filters.hosting_clusters(need)):
-                hosting = self._filters.hosting(need, position)
-                assert hosting is not None
-                region = self._filters.clusters[position].region
-                bucket = bucket_of(self._strategy, region, hosting.rank)
-                rank = () if self._strategy is Strategy.COMPATIBLE else hosting.rank
-                groups.setdefault(bucket, []).append((rank, position))
-                regions[bucket] = region
-            known = [(regions[key], [each for _, each in sorted(group)]) for key, group in groups.items()]
-            self._orders[need.number] = known
+            buckets: dict[Key, dict[Key, Clusters]] = {}
+            for rank, clusters in self._filters.ranked(need):
+                for region, inside in self._filters.regions.items():
+                    chosen = clusters & inside
+                    if chosen:
+                        bucket = buckets.setdefault(bucket_of(self._strategy, region, rank), {})
+                        place = rank_in(self._strategy, rank)
+                        bucket[place] = bucket.get(place, 0) | chosen
+            known = [[bucket[rank] for rank in sorted(bucket)] for bucket in buckets.values()]
+            self._buckets[need.number] = known
         return known
 
 

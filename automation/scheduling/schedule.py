@@ -22,10 +22,11 @@ from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.explain import Explainer
 from automation.scheduling.filters import Filters
 from automation.scheduling.hardware import Catalogue
-from automation.scheduling.hosting import Hostings, Needs
+from automation.scheduling.hosting import Hostings
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.matching import Evaluate, Matcher, cel_evaluate
 from automation.scheduling.moves import Moves
+from automation.scheduling.needs import Needs
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall
@@ -109,8 +110,9 @@ class _Pass:
                         self.ledger.charge(position, [(number, demand, 1)])
 
     def _overfull(self) -> Iterable[Overfull]:
-        for cluster, loads in zip(self.filters.clusters, self.ledger.loads, strict=True):
-            for pool, load in zip(cluster.pools, loads, strict=True):
+        for position in sorted(self.ledger.touched):
+            cluster = self.filters.clusters[position]
+            for pool, load in zip(cluster.pools, self.ledger.loads[position], strict=True):
                 if load.pods and not self.ledger.fits(load, {}):
                     pods = sum(load.pods.values())
                     message = f"{pods} pods are promised more than its {load.nodes} nodes are sure to hold"

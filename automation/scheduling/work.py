@@ -10,7 +10,7 @@ from itertools import count
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters
-from automation.scheduling.hosting import Need
+from automation.scheduling.needs import Need
 from automation.scheduling.place import Spot
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment

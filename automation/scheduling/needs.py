@@ -1,0 +1,119 @@
+"""Needs: what the engines of a replica ask of a cluster, and the kinds of pools that clusters have.
+
+Both are interned: replicas that ask the same share one value with one number, and so do pools with the same hardware,
+fabric and price. Everything that follows from a pair of them is worked out once for the whole fleet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from automation.scheduling.hardware import Hardware
+from automation.scheduling.matching import Requests, requests_of
+from automation.scheduling.snapshot import Pool
+from components.lock import ReplicaShape
+
+
+@dataclass(frozen=True, slots=True)
+class MemberNeed:
+    """One pod role: ``pods`` counts all copies of its engine."""
+
+    role: str
+    pods: int
+    requests: Requests
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineNeed:
+    """The members of one engine."""
+
+    number: int
+    members: tuple[MemberNeed, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Need:
+    """What the engines of a replica ask of a cluster, in order."""
+
+    number: int
+    engines: tuple[EngineNeed, ...]
+    size: int
+    """Devices that one replica asks for, all pods together: the measure of how hard it is to place."""
+
+
+class Needs:
+    """Every distinct need of a snapshot."""
+
+    def __init__(self) -> None:
+        self._by_digest: dict[str, Need] = {}
+        self._by_engines: dict[tuple[int, ...], Need] = {}
+        self._engines: dict[tuple[MemberNeed, ...], EngineNeed] = {}
+
+    def of(self, shape: ReplicaShape, digest: str) -> Need:
+        """Return what a shape needs; ``digest`` is the shape's."""
+        need = self._by_digest.get(digest)
+        if need is None:
+            engines = tuple(
+                self._engine(
+                    tuple(
+                        MemberNeed(each.role, each.pods * engine.copies, requests_of(each)) for each in engine.members
+                    )
+                )
+                for engine in shape.engines
+            )
+            key = tuple(engine.number for engine in engines)
+            need = self._by_engines.get(key)
+            if need is None:
+                need = self._by_engines[key] = Need(len(self._by_engines), engines, sum(map(_size, engines)))
+            self._by_digest[digest] = need
+        return need
+
+    def _engine(self, members: tuple[MemberNeed, ...]) -> EngineNeed:
+        return self._engines.setdefault(members, EngineNeed(len(self._engines), members))
+
+
+def _size(engine: EngineNeed) -> int:
+    return sum(member.pods * count for member in engine.members for _, count, _ in member.requests)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolKind:
+    """What matters of a pool besides its room: hardware, fabric, price, and whether it takes new pods."""
+
+    number: int
+    hardware: Hardware
+    fabric: str
+    price: Decimal | None
+    open: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The kinds of a cluster's pools, in order."""
+
+    number: int
+    kinds: tuple[PoolKind, ...]
+
+
+class Profiles:
+    """Every distinct profile of a snapshot."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[int, str, Decimal | None, bool], PoolKind] = {}
+        self._profiles: dict[tuple[int, ...], Profile] = {}
+
+    def of(self, pools: Sequence[Pool], hardware: Sequence[Hardware]) -> Profile:
+        """Return the profile of a cluster with these pools, each of the hardware beside it."""
+        kinds = tuple(self._kind(pool, each) for pool, each in zip(pools, hardware, strict=True))
+        key = tuple(kind.number for kind in kinds)
+        profile = self._profiles.get(key)
+        if profile is None:
+            profile = self._profiles[key] = Profile(len(self._profiles), kinds)
+        return profile
+
+    def _kind(self, pool: Pool, hardware: Hardware) -> PoolKind:
+        key = (hardware.number, pool.fabric, pool.price, not pool.leaving)
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = self._kinds[key] = PoolKind(len(self._kinds), hardware, pool.fabric, pool.price, not pool.leaving)
+        return kind

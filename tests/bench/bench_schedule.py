@@ -1,0 +1,148 @@
+"""How long the scheduler takes, and how much memory: one deployment, a cold pass, a steady pass, and their growth.
+
+Run by hand or by ``make bench``. Times are CPU seconds of one process, the best of a few runs; the growth figures are
+ratios within the same run, so they hold on any machine. Nothing is asserted.
+"""
+
+import json
+import random
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import log
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.matching import cel_evaluate
+from automation.scheduling.result import Schedule
+from automation.scheduling.schedule import _Pass, schedule
+from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot, Strategy
+from components.lock import EngineShape, MemberShape, Phase, ReplicaEntry, ReplicaShape, RequestShape, shape_digest
+
+REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-south-1")
+CLASSES = (("l4", 1, 23), ("l40s", 4, 45), ("a100", 8, 80), ("h100", 8, 80), ("h200", 8, 140), ("b200", 8, 180))
+MEMORY = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}Gi')) >= 0"
+
+
+def device(name: str, count: int, memory: int) -> Device:
+    """Make a GPU kind."""
+    return Device(
+        name=name,
+        driver="gpu.nvidia.com",
+        count=count,
+        device_class="gpu.nvidia.com",
+        attributes=(("productName", "string", name),),
+        capacity=(("memory", f"{memory}Gi"),),
+    )
+
+
+def fleet(clusters: int, dice: random.Random) -> tuple[Cluster, ...]:
+    """Make clusters of one to four pools of one to sixteen nodes, over a few regions and hardware classes."""
+    hardware = {name: (device(name, count, memory),) for name, count, memory in CLASSES}
+    made = []
+    for number in range(clusters):
+        pools = tuple(
+            Pool(name, name, hardware[name], realised=nodes, maximum=nodes)
+            for name in dice.sample(sorted(hardware), dice.randint(1, 4))
+            if (nodes := dice.randint(1, 16))
+        )
+        region = dice.choice(REGIONS)
+        labels = {"region": region, "tier": dice.choice(("gold", "silver"))}
+        made.append(Cluster(f"cluster-{number:05}", region=region, labels=labels, pools=pools))
+    return tuple(made)
+
+
+def deployments(number: int, replicas: int, dice: random.Random) -> tuple[Deployment, ...]:
+    """Make deployments of one to eight devices per pod, some with a second engine, some bound to a tier."""
+    made = []
+    for each in range(number):
+        engines = []
+        for engine in range(dice.choice((1, 1, 1, 2))):
+            count = dice.choice((1, 1, 2, 4, 8))
+            memory = dice.choice((20, 40, 70, 130))
+            request = RequestShape(name="gpu", count=count, selectors=(MEMORY.format(memory),))
+            member = MemberShape(role="Standalone", requests=(request,), template={"image": f"model:{each}"})
+            engines.append(EngineShape(name=f"engine-{engine}", copies=dice.choice((1, 1, 2)), members=(member,)))
+        shape = ReplicaShape(engines=tuple(engines))
+        selector = {"tier": dice.choice(("gold", "silver"))} if dice.random() < 0.3 else None
+        made.append(
+            Deployment(f"team-{each % 50}", f"model-{each}", replicas, shape, shape_digest(shape), selector=selector)
+        )
+    return tuple(made)
+
+
+def live(made: Schedule) -> tuple[ExistingReplica, ...]:
+    """Return what exists once a schedule has been applied."""
+    return tuple(
+        ExistingReplica(
+            each.id,
+            ReplicaEntry(
+                deployment=each.id.deployment,
+                cluster=each.id.cluster,
+                index=each.id.index,
+                name=each.name,
+                phase=Phase.SERVING,
+                shape=each.digest,
+                labels=each.labels,
+                placement=each.placement,
+            ),
+            each.shape,
+        )
+        for each in made.placements
+    )
+
+
+def best(times: int, what: Callable[[], object]) -> float:
+    """Return the shortest of some runs, in CPU seconds."""
+    taken = []
+    for _ in range(times):
+        begin = time.process_time()
+        what()
+        taken.append(time.process_time() - begin)
+    return min(taken)
+
+
+def input_of(clusters: int, number: int, options: Options) -> Snapshot:
+    """Make a fleet on which nothing runs."""
+    dice = random.Random(7)  # noqa: S311 (a fixed fleet, not a secret)
+    return Snapshot(fleet(clusters, dice), deployments(number, 10, dice), options=options)
+
+
+def measure(options: Options) -> dict[str, object]:
+    """Take the figures of one strategy and accounting."""
+    cold = input_of(5_000, 1_000, options)
+    made = schedule(cold)
+    seconds = best(2, partial(schedule, cold))
+    steady = replace(cold, replicas=live(made))
+    indexed = _Pass(replace(cold, deployments=cold.deployments[:1]), cel_evaluate())
+    fewer = best(2, partial(schedule, input_of(5_000, 250, options)))
+    smaller = best(2, partial(schedule, input_of(1_250, 1_000, options)))
+    return {
+        "cold pass, 1,000 x 10 on 5,000 clusters, s": round(seconds, 2),
+        "placed": len(made.placements),
+        "not placed": sum(each.wanted - each.placed for each in made.shortfalls),
+        "steady pass, same size, s": round(best(2, partial(schedule, steady)), 2),
+        "index of 5,000 clusters, ms": round(best(3, partial(_Pass, cold, cel_evaluate())) * 1e3, 1),
+        "one deployment x 10 on the index, ms": round(best(1, indexed.run) * 1e3, 1),
+        "growth exponent, 1,250 to 5,000 clusters": round(log(seconds / smaller, 4), 2),
+        "growth exponent, 250 to 1,000 deployments": round(log(seconds / fewer, 4), 2),
+    }
+
+
+def main() -> None:
+    """Print the figures as one JSON object."""
+    figures: dict[str, object] = {
+        "Spread, Device": measure(Options()),
+        "Compatible, Node": measure(Options(Strategy.COMPATIBLE, Accounting.NODE)),
+    }
+    tracemalloc.start()
+    schedule(input_of(5_000, 1_000, Options()))
+    _, peak = tracemalloc.get_traced_memory()
+    figures["peak memory of a cold pass and its input, MiB"] = round(peak / 2**20)
+    sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
