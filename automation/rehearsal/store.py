@@ -34,6 +34,7 @@ create unique index if not exists by_id on resources (package, type, scope, id);
 create unique index if not exists by_claim on resources (package, claim) where claim is not null;
 create index if not exists by_type on resources (package, type);
 create index if not exists by_scope on resources (scope);
+create index if not exists made_by_controllers on resources (serial) where urn = '';
 """
 _COLUMNS: Final = "package, type, scope, id, claim, name, urn, created, inputs, outputs"
 
@@ -70,6 +71,11 @@ class Store:
                 connection.executescript(_SCHEMA)
                 connection.execute("insert or ignore into facts values ('key', ?)", (secrets.token_hex(32),))
             self._key = bytes.fromhex(connection.execute("select value from facts where key = 'key'").fetchone()[0])
+
+    def keep_open(self) -> None:
+        """Hold one more connection until the process ends; without one, SQLite tidies its files up after every call."""
+        self._anchor = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
+        self._anchor.execute("select count(*) from facts")
 
     @contextmanager
     def _connect(self) -> Generator[sqlite3.Connection]:

@@ -44,7 +44,9 @@ def serve(path: Path) -> None:
     settings = json.loads(path.read_text(encoding="utf-8"))
     limits = [("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.max_send_message_length", _LARGEST_MESSAGE)]
     server = grpc.server(futures.ThreadPoolExecutor(_WORKERS), options=limits)
-    servicer = Servicer(world(settings), version=settings["version"])
+    built = world(settings)
+    built.store.keep_open()
+    servicer = Servicer(built, version=settings["version"])
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -16,10 +16,10 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, st
 from automation.rehearsal.provider.base import Cloud, Difference, Live, Target, World
 from automation.rehearsal.provider.catalog import CatalogCloud
 from automation.rehearsal.provider.errors import NotReady, Refused
-from automation.rehearsal.provider.kubernetes import KubernetesCloud
+from automation.rehearsal.provider.patches import PatchingCloud
 from automation.rehearsal.wire import decode, encode
 
-_STYLES: Mapping[str, Callable[[World], Cloud]] = {"catalog": CatalogCloud, "kubernetes": KubernetesCloud}
+_STYLES: Mapping[str, Callable[[World], Cloud]] = {"catalog": CatalogCloud, "kubernetes": PatchingCloud}
 
 
 def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
