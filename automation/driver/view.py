@@ -237,12 +237,18 @@ def policy_view(previews: Iterable[Preview]) -> PolicySummaryView:
     )
 
 
+_OWN_PACK = "berth"
+_NOT_YET = " during preview: "
+"""How the engine's words about a rule that could not run end; what follows is the rule's own."""
+
+
 def _finding(finding: PolicyFinding) -> PolicyView:
-    subject, colon, message = finding.message.partition(": ")
-    if not colon:
-        subject, message = finding.urn.rpartition("::")[2], finding.message
-    text = message.rpartition("\n")[2] if message.count("\n") else message
-    return PolicyView(rule=finding.rule, level=finding.level.value, subject=subject, message=text)
+    """Split a finding into whom and what: our pack begins with the subject, another one only gives a resource."""
+    text = finding.message.partition(_NOT_YET)[2] or finding.message
+    subject, message = finding.urn.rpartition("::")[2] or "the stack", text
+    if finding.pack == _OWN_PACK:
+        subject, _, message = text.partition(": ")
+    return PolicyView(rule=finding.rule, level=finding.level.value, subject=subject, message=message)
 
 
 def notes(plan: Plan) -> tuple[str, ...]:
