@@ -111,8 +111,8 @@ def main() -> None:
     _plan_and_apply(demo)
     _mistakes(demo)
     _policy(demo)
-    _drain(demo)
-    _broken_image(demo)
+    give_back = _drain(demo)
+    _broken_image(demo, give_back)
     _teardown(demo)
 
 
@@ -122,8 +122,12 @@ def _plan_and_apply(demo: Demo) -> None:
         "Two EKS clusters, an existing one as front door, five deployments. Nothing exists yet, nothing is changed.",
     )
     demo.run("plan")
-    demo.scene("2. Apply it", "Step by step: build, then shift traffic. Every step is previewed and gated again.")
-    demo.run("up", "--yes")
+    demo.scene(
+        "2. Apply it",
+        "Step by step: build, then shift traffic, each previewed and gated. One deployment cannot be placed,\nso the run"
+        " does not call itself a success (exit code 1); everything else goes ahead.",
+    )
+    demo.run("up", "--yes", code=1)
     demo.run("status")
     demo.scene("3. Plan again", "Nothing changed, so there is nothing to do.")
     demo.run("plan", "--expect-no-changes")
@@ -156,33 +160,35 @@ def _policy(demo: Demo) -> None:
     demo.run("plan", "--expect-no-changes")
 
 
-def _drain(demo: Demo) -> None:
+def _drain(demo: Demo) -> Callable[[], None]:
     demo.scene(
         "6. Drain a cluster",
         "A NoExecute taint: what runs there moves. A successor serves before its predecessor goes.",
     )
-    demo.edit(
+    undo = demo.edit(
         "platform/clusters.yaml",
         "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n",
         "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n"
         "  taints:\n    - key: maintenance\n      effect: NoExecute\n",
     )
-    demo.run("up", "--yes")
+    demo.run("up", "--yes", code=1)
     demo.run("status")
+    return undo
 
 
-def _broken_image(demo: Demo) -> None:
+def _broken_image(demo: Demo, give_back: Callable[[], None]) -> None:
     demo.scene(
         "7. An image that cannot be pulled",
-        "One team ships a broken image, another a good one. The broken successor gets no traffic, the old one keeps"
+        "The drained cluster is back. One team ships a broken image, another a good one. The broken successor gets no traffic, the old one keeps"
         " serving,\nand the other team's change goes through.",
     )
+    give_back()
     undo = demo.edit("models/search/embedder.yaml", "vllm/vllm-openai:v0.23.0", f"vllm/vllm-openai:{_BROKEN_TAG}")
     demo.edit("models/ml-team/qwen3-8b.yaml", "vllm/vllm-openai:v0.23.0", "vllm/vllm-openai:v0.25.1")
     demo.run("up", "--yes", code=4)
     demo.run("status")
     undo()
-    demo.run("up", "--yes")
+    demo.run("up", "--yes", code=1)
 
 
 def _teardown(demo: Demo) -> None:

@@ -18,6 +18,7 @@ def up(
     *,
     yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", env_var="BERTH_YES")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
+    allow_shortfall: Annotated[bool, Parameter(negative="", env_var="BERTH_ALLOW_SHORTFALL")] = False,
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
@@ -29,6 +30,8 @@ def up(
         Apply without asking; needed where nobody can answer.
     dry_run
         Show the plan and apply nothing.
+    allow_shortfall
+        Exit 0 although a deployment has fewer replicas than it asks for; otherwise that is exit code 1.
     """
     from automation.cli.plan import show_plan
     from automation.cli.running import session_for
@@ -36,7 +39,7 @@ def up(
     from automation.driver.view import step_view, up_view
     from automation.render.status import up_lines
     from automation.render.text import Span, line
-    from components.errors import ResourceFailed
+    from components.errors import BerthError, ResourceFailed
 
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
@@ -60,7 +63,9 @@ def up(
             sinks.document(view.to_json())
         else:
             sinks.data(up_lines(view, width=sinks.width))
-    return 0 if report.ok else ResourceFailed.exit_code
+    if not report.ok:
+        return ResourceFailed.exit_code
+    return 0 if view.ok or allow_shortfall else BerthError.exit_code
 
 
 def _confirm(where: Where, sinks: "Sinks") -> None:

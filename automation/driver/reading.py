@@ -10,7 +10,7 @@ from automation.engine.family import is_cluster
 from automation.engine.state import read_existing
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
-from components.errors import MixedState, Problem, StackNotFound
+from components.errors import ConfigError, MixedState, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
 from stacks.environment import read_lock, read_manifests
@@ -65,6 +65,8 @@ def read_situation(session: Session, *, create: bool = True, missing_ok: bool = 
     checkpoints = read_checkpoints(session, fleet, committed, must_exist=not (create or missing_ok))
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
+    refuse_removed(fleet, existing)
+    refuse_other_layout(fleet, checkpoints)
     found = shards(fleet, clusters=existing.clusters)
     if create:
         for shard in found:
@@ -93,7 +95,7 @@ def read_checkpoints(
     names = {shard.stack for shard in shards(fleet, clusters=locked)}
     single = fleet.environment.spec.layout == "Single"
     present = {stack for stack in session.runner.stacks() if stack.environment == fleet.name}
-    wanted = present if not single else present & names
+    wanted = present & names if single and StackName(fleet.name) in present else present
     if not wanted and must_exist:
         raise StackNotFound(
             f"environment {fleet.name} was never applied: there is no stack {fleet.name}",
@@ -112,6 +114,49 @@ def refuse_mixed(session: Session, existing: Existing) -> None:
             consequence="Nothing was changed.",
             help="run with --simulated" if existing.simulated else "run without --simulated",
         )
+
+
+def refuse_removed(fleet: Fleet, existing: Existing) -> None:
+    """Raise ConfigError when the manifest of a cluster is gone while replicas or caches are still on it."""
+    users: dict[str, list[str]] = {name: [] for name in existing.clusters if name not in fleet.clusters}
+    for identity in (*existing.replicas, *existing.caches):
+        if identity.cluster in users:
+            users[identity.cluster].append(str(identity))
+    raise_if = [
+        Problem(
+            "cluster-in-use",
+            f"the manifest of cluster {name} is gone, and {', '.join(used[:3])}{' ...' if len(used) > 3 else ''}"  # noqa: PLR2004
+            f" {'is' if len(used) == 1 else 'are'} still on it",
+            help="bring the manifest back with `removing: true` (apiVersion berth.dev/v1alpha1) and run `berth up`",
+        )
+        for name, used in users.items()
+        if used
+    ]
+    if raise_if:
+        raise ConfigError(raise_if)
+
+
+def refuse_other_layout(fleet: Fleet, checkpoints: Mapping[StackName, Checkpoint]) -> None:
+    """Raise ConfigError when the states were made under another layout: its clusters would be built a second time."""
+    layout = fleet.environment.spec.layout
+    doors = set(fleet.environment.spec.front_doors)
+    for stack, checkpoint in checkpoints.items():
+        held = set(cluster_components(checkpoint))
+        strangers = held - doors if layout == "PerCluster" and not stack.cluster else set()
+        if layout == "Single" and stack.cluster:
+            strangers = held
+        if strangers:
+            raise ConfigError(
+                [
+                    Problem(
+                        "layout-changed",
+                        f"layout is {layout}, but stack {stack} holds cluster {', '.join(sorted(strangers))}, which was"
+                        f" built under the other layout",
+                        help="take the change of `layout` (or of `frontDoors`) back; moving clusters between stacks is"
+                        " not supported",
+                    )
+                ]
+            )
 
 
 def unreachable(session: Session, existing: Existing) -> dict[str, str]:

@@ -191,6 +191,8 @@ def resource_views(stack: StackName, steps: Iterable[ResourceStep]) -> Iterable[
         op = _OPS.get(step.op)
         if op is None or op == "same":
             continue
+        if op == "delete" and step.retained:
+            op = "retain"
         yield ResourceView(
             op=op,
             type=step.type,
@@ -270,7 +272,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
     return UpView(
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
-        ok=report.ok,
+        ok=report.ok and not plan.schedule.shortfalls,
         steps=tuple(
             AppliedStepView(
                 kind=each.kind.value,

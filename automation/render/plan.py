@@ -12,6 +12,7 @@ _SIGNS: dict[str, tuple[str, Style]] = {
     "update": ("~", "change"),
     "replace": ("+-", "change"),
     "delete": ("-", "remove"),
+    "retain": ("=", "dim"),
 }
 _MARKS: dict[str, tuple[str, Style]] = {"new": ("+", "add"), "kept": (" ", "dim"), "changed": ("~", "change")}
 _SHOWN_RESOURCES = 40

@@ -92,8 +92,15 @@ def up_lines(report: UpView, *, width: int) -> list[Line]:
     for shortfall in report.shortfalls:
         lines += shortfall_lines(shortfall, width=width)
     lines += [line(Span("note: ", "dim"), note) for note in report.notes]
-    if not report.steps and report.ok:
+    if report.ok and not report.steps:
         lines.append(line(Span("Nothing to do.", "ok"), f" {report.environment} is as its manifests say."))
+    elif report.ok:
+        lines.append(line(Span("Done.", "ok"), f" {report.environment} is as its manifests say."))
+    else:
+        short = f"{count(len(report.shortfalls), 'deployment')} short of replicas" if report.shortfalls else ""
+        failed = sum(len(step.failures) for step in report.steps)
+        parts = [part for part in (f"{count(failed, 'part')} failed" if failed else "", short) if part]
+        lines.append(line(Span("Not all of it.", "bad"), f" {report.environment}: {', '.join(parts) or 'see above'}."))
     return lines
 
 
