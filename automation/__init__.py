@@ -1,0 +1,1 @@
+"""The driver: scheduling, planning, the engine, and the command line."""

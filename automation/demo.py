@@ -124,8 +124,8 @@ def _plan_and_apply(demo: Demo) -> None:
     demo.run("plan")
     demo.scene(
         "2. Apply it",
-        "Step by step: build, then shift traffic, each previewed and gated. One deployment cannot be placed,\nso the run"
-        " does not call itself a success (exit code 1); everything else goes ahead.",
+        "Step by step: build, then shift traffic, each previewed and gated. One deployment cannot be placed, so the\n"
+        "run does not call itself a success (exit code 1); everything else goes ahead.",
     )
     demo.run("up", "--yes", code=1)
     demo.run("status")
@@ -179,8 +179,8 @@ def _drain(demo: Demo) -> Callable[[], None]:
 def _broken_image(demo: Demo, give_back: Callable[[], None]) -> None:
     demo.scene(
         "7. An image that cannot be pulled",
-        "The drained cluster is back. One team ships a broken image, another a good one. The broken successor gets no traffic, the old one keeps"
-        " serving,\nand the other team's change goes through.",
+        "The drained cluster is back. One team ships a broken image, another a good one. The broken successor gets no\n"
+        "traffic, the old replica keeps serving, and the other team's change goes through.",
     )
     give_back()
     undo = demo.edit("models/search/embedder.yaml", "vllm/vllm-openai:v0.23.0", f"vllm/vllm-openai:{_BROKEN_TAG}")
