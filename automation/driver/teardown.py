@@ -6,7 +6,7 @@ from automation.driver.reading import Situation
 from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint, Resource
 from automation.engine.failures import failures_by_component
-from automation.engine.family import Family
+from automation.engine.family import Family, is_cluster
 from components.errors import ResourceFailed
 
 
@@ -69,9 +69,23 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
 
 
 def retained_lines(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Return what stays when the state lets go of it: kind, name and cluster, sorted."""
+    """Return what stays when the state lets go of it: kind, name and cluster, sorted.
+
+    What is on a cluster that is deleted with the rest does not stay.
+    """
     family = Family(checkpoint)
-    return tuple(sorted(_line(each, family) for each in checkpoint if each.retained and each.custom))
+    existing = {each.name for each in checkpoint if is_cluster(each.type) and each.inputs.get("source") == _NOT_OURS}
+    return tuple(
+        sorted(
+            _line(each, family)
+            for each in checkpoint
+            if each.retained and each.custom and family.cluster(each.urn) in {"", *existing}
+        )
+    )
+
+
+_NOT_OURS = "Existing"
+"""The source of clusters that Berth did not make and does not delete."""
 
 
 def _line(resource: Resource, family: Family) -> str:
