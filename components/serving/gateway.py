@@ -99,21 +99,23 @@ def build_gateway(
         },
         opts=component.options(provider=provider, depends_on=[*depends_on, proxy]),
     )
-    gateway = Gateway(
+    options = component.options(provider=provider, depends_on=[*depends_on, gateway_class])
+    return GatewayParts(_gateway(component, plan, options), gateway_class)
+
+
+def _gateway(component: Component, plan: GatewayPlan, options: pulumi.ResourceOptions) -> Gateway:
+    listeners = [
+        {
+            "name": listener.name,
+            "protocol": listener.protocol,
+            "port": listener.port,
+            "allowedRoutes": {"namespaces": {"from": "All"}},
+        }
+        for listener in plan.listeners
+    ]
+    return Gateway(
         component.child("gateway"),
         metadata=component.metadata(GATEWAY_NAME, namespace=SYSTEM_NAMESPACE, annotations=_WAIT),
-        spec={
-            "gatewayClassName": plan.class_name,
-            "listeners": [
-                {
-                    "name": listener.name,
-                    "protocol": listener.protocol,
-                    "port": listener.port,
-                    "allowedRoutes": {"namespaces": {"from": "All"}},
-                }
-                for listener in plan.listeners
-            ],
-        },
-        opts=component.options(provider=provider, depends_on=[*depends_on, gateway_class]),
+        spec={"gatewayClassName": plan.class_name, "listeners": listeners},
+        opts=options,
     )
-    return GatewayParts(gateway, gateway_class)

@@ -102,7 +102,7 @@ PROVIDERS = {
 }
 
 
-@pytest.fixture(params=PROVIDERS.values(), ids=PROVIDERS.keys())
+@pytest.fixture(params=PROVIDERS.values(), ids=list(PROVIDERS))
 def provider(request: pytest.FixtureRequest) -> Provider:
     """Give every provider in turn."""
     found: Provider = request.param
@@ -260,7 +260,9 @@ def test_order_of_manifests_pools_and_labels_changes_no_name(provider: Provider)
     backwards = cluster.model_copy(
         update={
             "spec": cluster.spec.model_copy(update={"node_pools": cluster.spec.node_pools[::-1]}),
-            "metadata": cluster.metadata.model_copy(update={"labels": dict(reversed(cluster.metadata.labels.items()))}),
+            "metadata": cluster.metadata.model_copy(
+                update={"labels": dict(sorted(cluster.metadata.labels.items(), reverse=True))}
+            ),
         }
     )
     shuffled = fleet(backwards, classes=_CLASSES[::-1])

@@ -9,14 +9,17 @@ from components.clusters.eks.site import Site
 
 _ANYWHERE = "0.0.0.0/0"
 
+Subnets = Mapping[str, pulumi.CustomResource]
+"""By zone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The parts of the network that others refer to; subnets by zone."""
+    """The parts of the network that others refer to."""
 
     vpc: pulumi.CustomResource
-    public: Mapping[str, pulumi.CustomResource]
-    private: Mapping[str, pulumi.CustomResource]
+    public: Subnets
+    private: Subnets
     ways_out: tuple[pulumi.Resource, ...]
     """What a private node needs to reach the internet, its images and its API server."""
 
@@ -38,28 +41,7 @@ def build_network(site: Site) -> Network:
         tags=site.tags(name),
         opts=site.options(aws.ec2.Vpc),
     )
-    shared = {f"kubernetes.io/cluster/{name}": "shared"}
-    public, private = {}, {}
-    for subnets in plan.zones:
-        letter = subnets.zone.removeprefix(site.args.cluster.region)
-        public[subnets.zone] = aws.ec2.Subnet(
-            site.child(f"public-{letter}"),
-            vpc_id=vpc.id,
-            availability_zone=subnets.zone,
-            cidr_block=subnets.public,
-            map_public_ip_on_launch=True,
-            tags=site.tags(f"{name}-public-{letter}") | shared | {"kubernetes.io/role/elb": "1"},
-            opts=site.options(aws.ec2.Subnet),
-        )
-        private[subnets.zone] = aws.ec2.Subnet(
-            site.child(f"private-{letter}"),
-            vpc_id=vpc.id,
-            availability_zone=subnets.zone,
-            cidr_block=subnets.private,
-            map_public_ip_on_launch=False,
-            tags=site.tags(f"{name}-private-{letter}") | shared | {"kubernetes.io/role/internal-elb": "1"},
-            opts=site.options(aws.ec2.Subnet),
-        )
+    public, private = _subnets(site, vpc.id)
     internet = aws.ec2.InternetGateway(
         site.child("internet"), vpc_id=vpc.id, tags=site.tags(name), opts=site.options(aws.ec2.InternetGateway)
     )
@@ -76,11 +58,41 @@ def build_network(site: Site) -> Network:
     return Network(vpc, public, private, ways_out)
 
 
+def _subnets(site: Site, vpc: pulumi.Input[str]) -> tuple[Subnets, Subnets]:
+    """Register the public and the private subnet of every zone, tagged so that load balancers find theirs."""
+    import pulumi_aws as aws  # noqa: PLC0415
+
+    name = site.args.physical_name
+    shared = {f"kubernetes.io/cluster/{name}": "shared"}
+    public, private = {}, {}
+    for subnets in site.args.network.zones:
+        letter = subnets.zone.removeprefix(site.args.cluster.region)
+        public[subnets.zone] = aws.ec2.Subnet(
+            site.child(f"public-{letter}"),
+            vpc_id=vpc,
+            availability_zone=subnets.zone,
+            cidr_block=subnets.public,
+            map_public_ip_on_launch=True,
+            tags=site.tags(f"{name}-public-{letter}") | shared | {"kubernetes.io/role/elb": "1"},
+            opts=site.options(aws.ec2.Subnet),
+        )
+        private[subnets.zone] = aws.ec2.Subnet(
+            site.child(f"private-{letter}"),
+            vpc_id=vpc,
+            availability_zone=subnets.zone,
+            cidr_block=subnets.private,
+            map_public_ip_on_launch=False,
+            tags=site.tags(f"{name}-private-{letter}") | shared | {"kubernetes.io/role/internal-elb": "1"},
+            opts=site.options(aws.ec2.Subnet),
+        )
+    return public, private
+
+
 def _routes(
     site: Site,
     tier: str,
     vpc: pulumi.Input[str],
-    subnets: Mapping[str, pulumi.CustomResource],
+    subnets: Subnets,
     *,
     gateway_id: pulumi.Input[str] | None = None,
     nat_gateway_id: pulumi.Input[str] | None = None,

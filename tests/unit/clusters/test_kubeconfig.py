@@ -15,6 +15,12 @@ def test_a_kubeconfig_tells_its_endpoint() -> None:
     assert (parsed.context, parsed.endpoint, parsed.host) == ("edge", "https://edge.test:6443", "edge.test")
 
 
+def test_a_context_without_a_user_and_entries_of_other_names_are_no_problem() -> None:
+    """An API server behind a tunnel may ask for nobody, and a file may hold many clusters."""
+    text = KUBECONFIG.replace(", user: admin", "").replace("clusters: [", "clusters: [{name: other}, 1, ")
+    assert parse_kubeconfig(text).host == "edge.test"
+
+
 def _without(key: str) -> str:
     return yaml.safe_dump({name: value for name, value in yaml.safe_load(KUBECONFIG).items() if name != key})
 

@@ -31,6 +31,7 @@ def test_counts_of_a_pool(changes: dict, want: tuple[int, int, int]) -> None:  #
     """What the scheduler counts is what the cloud may have: unset maximum means fixed, not the cloud's own eight."""
     facts = _facts(**changes)
     assert (facts.nodes, facts.min_nodes, facts.max_nodes) == want
+    assert facts.claims_devices is ("devices" not in changes)
     assert facts.autoscaled is (want[1] != want[2])
 
 
