@@ -20,7 +20,7 @@ from components.errors import Problem
 
 try:
     from yaml import CSafeLoader as EventParser
-except ImportError:  # a PyYAML built without libyaml: slower, the same events
+except ImportError:  # pragma: no cover - a PyYAML built without libyaml: slower, the same events
     from yaml import SafeLoader as EventParser  # type: ignore[assignment]
 
 MAX_BYTES: Final = 4 * 1024 * 1024

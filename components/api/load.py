@@ -25,7 +25,7 @@ from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
-from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, kind_of
+from components.api.nodes import MappingNode, Node, SequenceNode, kind_of
 from components.api.reading import Reading
 from components.api.references import check_references
 from components.api.source import Source
@@ -161,13 +161,12 @@ class _Loader:
     def _documents(self, node: Node, composed: Composed) -> Iterator[MappingNode]:
         """Yield the documents of a node: itself, or the items of a List."""
         if not isinstance(node, MappingNode):
-            if not (isinstance(node, ScalarNode) and node.broken):
-                message = f"a document must be a mapping with apiVersion and kind, and this one is {kind_of(node)}"
-                composed_problem = Problem(
-                    Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=composed.line(node.line)
-                )
-                self.problems.append(composed_problem)
-                self.unread.add(folder_namespace(composed.file))
+            message = f"a document must be a mapping with apiVersion and kind, and this one is {kind_of(node)}"
+            text = composed.line(node.line)
+            self.problems.append(
+                Problem(Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=text)
+            )
+            self.unread.add(folder_namespace(composed.file))
         elif node.text("kind") == "List" and node.text("apiVersion") == "v1":
             items = node.get("items")
             for item in items.items if isinstance(items, SequenceNode) else []:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from components.api.base import Document
 from components.api.codes import Code
@@ -31,14 +31,14 @@ class Reading:
     complete: bool = True
     sound: bool = True
     unnamed: frozenset[tuple[str, str]] = frozenset()
-    by_kind: dict[str, list[tuple[Source, Document]]] = field(init=False, default_factory=dict)
+    by_kind: dict[type[Document], list[tuple[Source, Any]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Sort the valid documents by kind once; every check goes over them."""
         for key in sorted(self.sources):
             source = self.sources[key]
             if source.document is not None:
-                self.by_kind.setdefault(key[0], []).append((source, source.document))
+                self.by_kind.setdefault(source.model, []).append((source, source.document))
 
     @property
     def environment(self) -> Environment | None:
@@ -48,9 +48,7 @@ class Reading:
 
     def documents(self, kind: type[Doc]) -> Iterator[tuple[Source, Doc]]:
         """Yield the valid documents of a kind, sorted by namespace and name."""
-        for source, document in self.by_kind.get(kind.__name__, ()):
-            if isinstance(document, kind):
-                yield source, document
+        yield from self.by_kind.get(kind, ())
 
     def get(self, kind: type[Doc], name: str, namespace: str = "") -> Doc | None:
         """Return a valid document by its name."""

@@ -34,9 +34,8 @@ def schema(kind: str) -> dict[str, Any]:
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     definitions = made.setdefault("$defs", {})
     _finish(made, model)
-    for definition, inner in _models(model):
-        if definition in definitions:
-            _finish(definitions[definition], inner)
+    for definition, inner in dict(_models(model)).items():
+        _finish(definitions[definition], inner)
     made["properties"]["status"] = {"description": _BY_SERVER}
     made["properties"]["apiVersion"]["enum"] = list(api_versions(kind))
     made["properties"]["apiVersion"].pop("const", None)
@@ -63,9 +62,7 @@ def _finish(made: dict[str, Any], model: type[Model]) -> None:
     """Leave out what is not supported, and pydantic's titles, which only repeat names."""
     made.pop("title", None)
     for name, field in shape(model).items():
-        prop = made["properties"].get(name)
-        if prop is None:
-            continue
+        prop = made["properties"][name]
         prop.pop("title", None)
         prop.setdefault("description", field.info.description)
         if "default" in prop:

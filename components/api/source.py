@@ -118,7 +118,4 @@ def _first_text_line(node: ScalarNode, composed: Composed) -> int:
     first = node.text.split("\n", 1)[0]
     if not first.strip() or first != first.lstrip():
         return 0
-    for number in range(node.line + 1, min(node.line + 4, len(composed.lines) + 1)):
-        if composed.line(number).strip() == first.rstrip():
-            return number
-    return 0
+    return node.line + 1 if composed.line(node.line + 1).strip() == first.rstrip() else 0

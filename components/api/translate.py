@@ -90,10 +90,9 @@ def _missing(source: Source, path: tuple[PathPart, ...]) -> None:
         source.add(Code.FIELD_MISSING, f"{_owner(path)} is required and has no value", path, hint=doc, at_key=True)
         return
     holder = model_at(source.model, parent)
-    near_key = ""
-    if holder is not None and isinstance(found.value, MappingNode):
-        near_key = near(field, [key for key in found.value.entries if key not in shape(holder)])
-    if near_key:
+    assert holder is not None
+    assert isinstance(found.value, MappingNode)
+    if near(field, [key for key in found.value.entries if key not in shape(holder)]):
         return  # the misspelt key is reported where it stands, with this field as what was meant
     where = f" in {_name(parent)}" if parent else ""
     source.add(Code.FIELD_MISSING, f"`{field}` is missing{where}", parent, hint=doc)

@@ -56,6 +56,7 @@ def sound(result: LoadResult, contents: dict[str, bytes]) -> None:
             assert problem.line <= len(lines) + 1
 
 
+@settings(deadline=None)
 @given(content=st.binary(max_size=400), path=st.sampled_from(PATHS))
 def test_no_bytes_make_loading_raise(content: bytes, path: str) -> None:
     """L1: random bytes."""
@@ -63,7 +64,7 @@ def test_no_bytes_make_loading_raise(content: bytes, path: str) -> None:
 
 
 @given(text=TEXTS, path=st.sampled_from(PATHS))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_no_text_makes_loading_raise(text: str, path: str) -> None:
     """L1: random pieces of YAML."""
     content = text.encode("utf-8", "surrogatepass")
@@ -71,7 +72,7 @@ def test_no_text_makes_loading_raise(text: str, path: str) -> None:
 
 
 @given(kind=st.sampled_from(sorted(KINDS)), spec=VALUES, metadata=VALUES)
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_no_document_makes_loading_raise(kind: str, spec: Any, metadata: Any) -> None:
     """L1: any values where a specification belongs."""
     document = {"apiVersion": "berth.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
@@ -163,7 +164,7 @@ def test_a_removed_key_is_at_most_one_problem(path: str, document: Any, place: t
 
 
 @given(order=st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_order_changes_nothing(order: random.Random) -> None:
     """L2: files, documents within files and keys within mappings, in any order, give one fleet."""
 
@@ -225,7 +226,7 @@ def everything(result: LoadResult) -> list[Any]:
 
 
 @given(cut=st.integers(0, 4000), insert=st.text(max_size=3))
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_damaged_environment_still_gives_an_answer(cut: int, insert: str) -> None:
     """L1, L5: real files with something in the middle."""
     contents = files()

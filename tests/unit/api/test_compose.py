@@ -146,6 +146,7 @@ REFUSED = [
     Refused("mapping as key", b"a: {{b: c}: d}\n", Code.YAML_KEY, 1, 5),
     Refused("empty key", b"?\n: b\n", Code.YAML_KEY, 1, 2, "missing before the `:`"),
     Refused("merge of text", b"a: {<<: x}\n", Code.YAML_KEY, 1, 9, "takes a mapping"),
+    Refused("merge of what is refused already", b"a: {<<: !x y}\n", Code.YAML_TAG, 1, 9),
     Refused("unknown tag", b"a: !x b\n", Code.YAML_TAG, 1, 4, "`!x` has no meaning"),
     Refused("tag on a list", b"a: !!set [b]\n", Code.YAML_TAG, 1, 4, "`!!set`"),
     Refused("tag on a mapping", b"a: !x {b: 1}\n", Code.YAML_TAG, 1, 4, "`!x`"),

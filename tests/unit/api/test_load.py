@@ -271,7 +271,12 @@ def test_warnings_do_not_stop_a_run() -> None:
 
 def test_a_value_that_the_composer_refused_is_reported_once() -> None:
     """An unknown tag is not also a missing field or a wrong type."""
-    for old, new in [("replicas: 2", "replicas: !x 2"), ("name: qwen", "name: !x qwen"), ("- role", "- !x role")]:
+    for old, new in [
+        ("replicas: 2", "replicas: !x 2"),
+        ("name: qwen", "name: !x qwen"),
+        ("- role", "- !x role"),
+        ("kind: Model", "kind: !x Model"),
+    ]:
         result = load(Edit("qwen", old, new))
         assert codes(result.errors) == [Code.YAML_TAG], new
 
@@ -281,3 +286,8 @@ def test_an_alias_reports_its_mistake_where_the_value_stands() -> None:
     text = EDGE.replace("name: edge-kubeconfig", "name: &n Edge_1") + "      identitySecretRef: {name: *n}\n"
     result = load(edge=text)
     assert [(problem.line, problem.code) for problem in result.problems] == [(9, Code.NAME_INVALID)]
+
+
+def test_a_document_that_the_composer_refused_is_reported_once() -> None:
+    """A whole document with an unknown tag has the tag's problem alone."""
+    assert codes(load(**{"platform/x.yaml": "!x text\n"}).problems) == [Code.YAML_TAG]

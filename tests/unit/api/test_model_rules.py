@@ -176,3 +176,9 @@ def test_a_field_whose_work_is_not_built_is_refused(field: str) -> None:
     """Whatever its value: it is never silently ignored."""
     result = load(Edit("qwen", *OWN), Edit("qwen", "replicas: 2", f"replicas: 2\n  {field}"))
     assert [problem.code for problem in result.problems] == [Code.NOT_SUPPORTED_YET]
+
+
+def test_an_annotation_of_ordinary_length_is_right() -> None:
+    """The bound is the predecessor's."""
+    edit = Edit("qwen", "labels:\n                app.kubernetes.io/name: qwen", "annotations:\n                a: b")
+    assert load(edit).problems == ()

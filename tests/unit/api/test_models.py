@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.api.base import LATER, LabelSelector, Model, Own
+from components.api.base import LATER, LabelSelector, Model, Own, Ruled
 from components.api.environment import Environment
 from components.api.frozen import FrozenDict
 from components.api.inference_class import Attribute, InferenceClass
@@ -243,3 +243,15 @@ def test_marks_of_fields_are_found() -> None:
     assert shape(spec)["removing"].own == Own()
     assert shape(spec)["overrides"].own == LATER
     assert shape(spec)["taints"].own is None
+
+
+def test_a_model_has_no_rules_unless_it_says_so() -> None:
+    """The base breaks nothing."""
+    assert list(Ruled().rules()) == []
+
+
+def test_a_group_of_a_service_matches_by_equality() -> None:
+    """As selectors of clusters do."""
+    selector = FLEET.services["ml", "chat"].spec.endpoints[0].selector
+    assert selector.matches({"model": "qwen", "x": "y"})
+    assert not selector.matches({"model": "other"})

@@ -219,3 +219,36 @@ def test_front_doors_and_identities_of_a_part_are_warnings_too() -> None:
     result = load_fleet(only.items(), complete=False)
     assert result.fleet is not None
     assert [problem.severity for problem in result.problems] == [Severity.WARNING, Severity.WARNING]
+
+
+def test_a_source_without_shared_storage_stages_no_cache() -> None:
+    """Vultr has none."""
+    west = """\
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata: {name: west, labels: {tier: vultr}}
+spec:
+  cluster: {source: Vultr, vultr: {region: ewr}}
+  nodePools: [{name: gpu, className: h100x8}]
+"""
+    qwen = (
+        Edit("qwen", "          tier: prod", "          tier: vultr"),
+        Edit("qwen", '.attributes["gpu.nvidia.com"].architecture == "Ada Lovelace"', '.driver == "gpu.nvidia.com"'),
+    )
+    (problem,) = load(*qwen, **{"platform/west.yaml": west}).problems
+    assert "its cache cannot be staged" in problem.message
+    without = Edit("qwen", "      modelCacheRef:\n        name: weights\n", "")
+    assert load(*qwen, without, **{"platform/west.yaml": west}).problems == ()
+
+
+def test_deployments_that_ask_for_the_same_get_the_same_answer() -> None:
+    """The question is asked once, and each is warned of."""
+    twin = files()["models/ml/coder.yaml"].decode().replace("name: coder", "name: twin")
+    result = load(Edit("coder", "value: search", "value: x"), **{"models/ml/t.yaml": twin.replace("search", "x")})
+    assert [problem.code for problem in result.problems] == [Code.DEPLOYMENT_UNPLACEABLE] * 2
+
+
+def test_a_cache_without_a_token_uses_no_secret() -> None:
+    """Public repositories need none."""
+    listed = Edit("environment", "layout: Single", "secrets: [modelplane-system/edge-kubeconfig, ml/hf]")
+    assert load(listed, Edit("cache", "    authSecret: {name: hf}\n", "")).problems == ()

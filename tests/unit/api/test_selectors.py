@@ -16,6 +16,9 @@ ROWS = [
     ("literal block", "cel: |\n                  true &&\n                    foo", "foo", "undeclared reference"),
     ("folded block", "cel: >\n                  true &&\n                  foo", ">", "undeclared reference"),
     ("escapes", 'cel: "device.driver == \\"a\\" && foo"', '"device', "undeclared reference"),
+    ("literal block that begins blank", "cel: |\n\n                  foo", "|", "undeclared reference"),
+    ("literal block that begins indented", "cel: |2\n                    foo", "|2", "undeclared reference"),
+    ("plain on several lines", "cel: device.driver ==\n                  foo", "device", "undeclared reference"),
     ("end", "cel: 'device.driver =='", "'", "end of the expression"),
     ("result type", "cel: 1 + 1", "1 + 1", "must evaluate to bool"),
 ]
