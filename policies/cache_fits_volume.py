@@ -34,8 +34,7 @@ def _problem(stack: Stack, claim: Resource, size_gib: int) -> str:
     path = ("spec", "resources", "requests", "storage")
     text = stack.read(claim, *path)
     if text is None:
-        known = not stack.deferred.get((claim.name, claim.urn))
-        return f"its volume claim {claim.name} asks for no storage" if known else ""
+        return "" if stack.has_deferred(claim) else f"its volume claim {claim.name} asks for no storage"
     try:
         return volume_problem(size_gib, Quantity.parse(str(text)).as_approximate_float() / _GIB)
     except QuantityError as error:

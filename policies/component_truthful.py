@@ -53,7 +53,7 @@ def _pools(stack: Stack, fleet: Fleet) -> Iterator[Violation]:
         most = [group.most for group in own if group.most is not None]
         if own and len(most) == len(own) and pool.nodes > sum(most):
             yield _lie(name, f"it says that it has {pool.nodes} nodes; its node group has {sum(most)} at most")
-        for group in own:
+        for group in (each for each in own if each.certain):
             yield from _nodes(fleet, pool, group)
 
 
@@ -79,10 +79,9 @@ def _replicas(stack: Stack, fleet: Fleet) -> Iterator[Violation]:
     for group in pod_groups(stack):
         if group.replica is not None:
             groups.setdefault(group.replica.urn, []).append(group)
-    unknown = {urn for _, urn in stack.deferred}
     for urn, replica in fleet.replicas.items():
         own = groups.get(urn, [])
-        if any(group.workload.urn in unknown for group in own):
+        if not all(group.certain for group in own):
             continue
         said, real = _said(replica.members), _real(own)
         if said != real:

@@ -26,7 +26,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The finding as one line: subject, what is wrong, what to do."""
+        """The finding in words: subject and what is wrong, and on a line of its own what to do."""
         return f"{self.subject}: {self.message}"
 
 
@@ -53,4 +53,4 @@ def judge(stack: Stack, rules: Iterable[Rule], settings: Settings) -> Iterator[F
 
 
 def _sentences(message: str, remediation: str) -> str:
-    return f"{message}. {remediation[:1].upper()}{remediation[1:].rstrip('.')}."
+    return f"{message}.\n{remediation[:1].upper()}{remediation[1:].rstrip('.')}."

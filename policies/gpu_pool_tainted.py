@@ -21,7 +21,8 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     for group in node_groups(stack):
         if Label.GPU.value not in group.labels and group.pool is None:
             continue
-        if not any(taint.key == GPU_TAINT_KEY and taint.effect in _REPELS for taint in group.taints):
+        tainted = any(taint.key == GPU_TAINT_KEY and taint.effect in _REPELS for taint in group.taints)
+        if group.certain and not tainted:
             yield Violation(
                 POOL_RULE,
                 group.resource.name,

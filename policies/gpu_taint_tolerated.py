@@ -20,7 +20,7 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     del config
     pools = {(pool.cluster, pool.pool): pool for pool in fleet_of(stack).pools.values()}
     for group in pod_groups(stack):
-        if not group.pool or group.pool == SYSTEM_POOL:
+        if not group.certain or not group.pool or group.pool == SYSTEM_POOL:
             continue
         pool = pools.get((cluster_name(stack, group.workload), group.pool))
         taints = {_EVERY_GPU_POOL, *(pool.taints if pool else ())}

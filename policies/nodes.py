@@ -25,6 +25,8 @@ class NodeGroup:
     """How many nodes it may have; None when that is not known."""
     cluster: Resource | None
     """The cluster component whose nodes these are; None when that is not known."""
+    certain: bool
+    """Whether all that is read of it is known; what an uncertain one lacks it may still get."""
 
 
 def node_groups(stack: Stack) -> Sequence[NodeGroup]:
@@ -43,18 +45,20 @@ def _eks(stack: Stack) -> Iterator[NodeGroup]:
     for group in stack.of_type(NODE_GROUP):
         most = stack.read(group, "scalingConfig", "maxSize")
         name = stack.peek(group, "clusterName")
+        taints = tuple(
+            Taint(
+                str(taint.get("key") or ""),
+                str(taint.get("value") or ""),
+                _EFFECTS.get(str(taint.get("effect")), str(taint.get("effect"))),
+            )
+            for taint in stack.read(group, "taints") or ()
+        )
         yield NodeGroup(
             resource=group,
             pool=stack.owner(group, POOL),
-            taints=tuple(
-                Taint(
-                    str(taint.get("key") or ""),
-                    str(taint.get("value") or ""),
-                    _EFFECTS.get(str(taint.get("effect")), str(taint.get("effect"))),
-                )
-                for taint in stack.read(group, "taints") or ()
-            ),
+            taints=taints,
             labels=stack.read(group, "labels") or {},
             most=None if most is None else int(most),
             cluster=clusters.get(name) if isinstance(name, str) else None,
+            certain=not stack.has_deferred(group),
         )

@@ -1,7 +1,7 @@
 """Pods and claims of raw Kubernetes resources, whatever kind of workload holds them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from components.labels import Label
@@ -54,8 +54,10 @@ class PodGroup:
     """The Replica component that the workload belongs to."""
     requests: tuple[Request, ...] = ()
     """What one pod claims, through the templates beside its workload."""
-    volume_claims: tuple[str, ...] = field(default=())
+    volume_claims: tuple[str, ...] = ()
     """Names of the volume claims that one pod mounts."""
+    certain: bool = True
+    """Whether all that is read of it and of its templates is known; what an uncertain one lacks it may still get."""
 
     @property
     def pool(self) -> str:
@@ -69,27 +71,27 @@ def pod_groups(stack: Stack) -> Sequence[PodGroup]:
 
 
 def _groups(stack: Stack) -> Sequence[PodGroup]:
-    templates = {
-        (template.provider, template.parent, stack.read(template, "metadata", "name")): tuple(_asked(stack, template))
-        for template in stack.of_type(*CLAIM_TEMPLATES)
-    }
-    return [
-        PodGroup(
-            workload=workload,
-            count=count,
-            spec=spec,
-            replica=stack.owner(workload, REPLICA),
-            requests=tuple(
-                request
-                for claim in spec.get("resourceClaims") or ()
-                for request in templates.get(
-                    (workload.provider, workload.parent, claim.get("resourceClaimTemplateName")), ()
-                )
-            ),
-            volume_claims=tuple(spec["volumeClaims"]),
+    templates: dict[tuple[str, str, Any], tuple[Resource, tuple[Request, ...]]] = {}
+    for template in stack.of_type(*CLAIM_TEMPLATES):
+        name = stack.read(template, "metadata", "name")
+        templates[template.provider, template.parent, name] = (template, tuple(_asked(stack, template)))
+    groups = []
+    for workload, count, spec in _workloads(stack):
+        names = [claim.get("resourceClaimTemplateName") for claim in spec.get("resourceClaims") or ()]
+        places = [(workload.provider, workload.parent, name) for name in names]
+        used = [templates[place] for place in places if place in templates]
+        groups.append(
+            PodGroup(
+                workload=workload,
+                count=count,
+                spec=spec,
+                replica=stack.owner(workload, REPLICA),
+                requests=tuple(request for _, requests in used for request in requests),
+                volume_claims=tuple(spec["volumeClaims"]),
+                certain=not any(map(stack.has_deferred, [workload, *(template for template, _ in used)])),
+            )
         )
-        for workload, count, spec in _workloads(stack)
-    ]
+    return groups
 
 
 def _workloads(stack: Stack) -> Iterator[tuple[Resource, int, Mapping[str, Any]]]:

@@ -79,6 +79,10 @@ class Stack:
         self.deferred = {**deferred, **self.deferred}
         return made
 
+    def has_deferred(self, resource: Resource) -> bool:
+        """Say whether something of this resource was asked for and is not known."""
+        return (resource.name, resource.urn) in self.deferred
+
     def of_type(self, *types: str) -> Iterator[Resource]:
         """Yield the resources of these types, by type and then by URN."""
         return (resource for each in types for resource in self._by_type.get(each, ()))

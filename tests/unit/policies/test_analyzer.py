@@ -1,6 +1,6 @@
 """The pack as the engine speaks to it: what is not known is deferred, inputs stand in for outputs, nothing passes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from policies.pack import NAME, RULES
 from policies.resources import Stack
 from policies.rule import Rule
 from policies.wire import UNKNOWN, Unknown
-from tests.support.policy_stack import Parts, fleet, props
+from tests.support.policy_stack import Parts, fleet, pod, props, request
 
 UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
@@ -39,25 +39,25 @@ def struct(bag: Mapping[str, Any]) -> struct_pb2.Struct:
 
 def stack(parts: Parts, *, backwards: bool = False) -> analyzer_pb2.AnalyzeStackRequest:
     """Ask about a whole stack."""
-    request = analyzer_pb2.AnalyzeStackRequest()
+    asked = analyzer_pb2.AnalyzeStackRequest()
     items = list(parts.items())
     for name, part in reversed(items) if backwards else items:
-        made = request.resources.add(
+        made = asked.resources.add(
             type=part["type"], name=name, urn=name, properties=struct(part["props"]), parent=part.get("parent", "")
         )
         if ":" in part["type"] and not part["type"].startswith(("berth:", "pulumi:")):
             made.provider.urn = part.get("provider", "eks-a-kubernetes")
-    return request
+    return asked
 
 
 def shown(analyzer: Analyzer, parts: Parts) -> None:
     """Show every resource's inputs, as the engine does before it knows outputs."""
     for name, part in parts.items():
-        request = analyzer_pb2.AnalyzeRequest(
+        asked = analyzer_pb2.AnalyzeRequest(
             type=part["type"], name=name, urn=name, properties=struct(part.get("inputs", part["props"]))
         )
-        assert not analyzer.Analyze(request, None).diagnostics
-        assert not analyzer.Remediate(request, None).remediations
+        assert not analyzer.Analyze(asked, None).diagnostics
+        assert not analyzer.Remediate(asked, None).remediations
 
 
 def said(analyzer: Analyzer, parts: Parts) -> list[str]:
@@ -109,11 +109,29 @@ def test_an_unknown_value_is_deferred_and_named() -> None:
     parts = fleet()
     props(parts, "eks-a/l4-nodes")["taints"] = UNKNOWN
     found = Analyzer().AnalyzeStack(stack(parts), None).diagnostics
-    deferred = [each for each in found if each.enforcementLevel == analyzer_pb2.ADVISORY]
-    assert [each.policyName for each in deferred] == ["gpu-pool-tainted", "component-truthful"]
-    assert all(each.urn == "eks-a/l4-nodes" for each in deferred)
-    assert deferred[0].message.startswith("can't run policy 'gpu-pool-tainted' from policy pack 'berth")
-    assert deferred[0].message.endswith(" during preview: eks-a/l4-nodes: taints is not known before it is applied")
+    assert [each.policyName for each in found] == ["gpu-pool-tainted", "component-truthful"]
+    assert all(each.enforcementLevel == analyzer_pb2.ADVISORY for each in found)
+    assert all(each.urn == "eks-a/l4-nodes" for each in found)
+    assert found[0].message.startswith("can't run policy 'gpu-pool-tainted' from policy pack 'berth")
+    assert found[0].message.endswith(" during preview: eks-a/l4-nodes: taints is not known before it is applied")
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        pytest.param(lambda parts: pod(parts).update(tolerations=UNKNOWN), id="tolerations"),
+        pytest.param(lambda parts: request(parts)["exactly"].update(count=UNKNOWN), id="a count"),
+        pytest.param(lambda parts: props(parts, "eks-a/l4-nodes").update(scalingConfig=UNKNOWN), id="the nodes"),
+        pytest.param(lambda parts: pod(parts).update(volumes=UNKNOWN), id="volumes"),
+    ],
+)
+def test_what_may_still_come_is_no_violation(hide: Callable[[Parts], object]) -> None:
+    """Only advice, never a stop: it is judged again when it is known."""
+    parts = fleet()
+    hide(parts)
+    found = said(Analyzer(), parts)
+    assert found
+    assert all(line.startswith("ADVISORY ") for line in found)
 
 
 def test_an_unknown_output_is_filled_from_the_inputs() -> None:
@@ -155,13 +173,13 @@ def test_the_order_of_resources_changes_nothing() -> None:
 
 
 def test_a_finding_says_what_is_wrong_and_what_to_do() -> None:
-    """One line: subject, message, remediation; the URN is the component's."""
+    """Subject and message, then the remediation; the URN is the component's."""
     parts = fleet()
     props(parts, "eks-a/l4").update(nodes=9)
     (found,) = Analyzer().AnalyzeStack(stack(parts), None).diagnostics
     assert found.message == (
         "eks-a/l4: it says that it has 9 nodes; its node group has 2 at most."
-        " Fix the component; if it is Berth's own, this is a bug to report."
+        "\nFix the component; if it is Berth's own, this is a bug to report."
     )
     assert (found.policyPackName, found.urn, found.severity) == (
         "berth",
@@ -181,7 +199,7 @@ def test_a_rule_that_breaks_down_has_not_passed() -> None:
     (only,) = found
     assert only == (
         "MANDATORY sample-rule the stack: the rule could not judge it: ZeroDivisionError: no way."
-        " This is a bug to report."
+        "\nThis is a bug to report."
     )
 
 
