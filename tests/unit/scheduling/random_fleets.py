@@ -1,0 +1,163 @@
+"""Random small fleets for the laws: fresh ones, and ones in which something runs and something was edited since."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import (
+    Accounting,
+    Cluster,
+    ClusterState,
+    Deployment,
+    Options,
+    Pool,
+    Snapshot,
+    Strategy,
+)
+from components.lock import EngineShape, Phase, shape_digest
+from tests.unit.scheduling.builder import after, cluster, deployment, engine, evaluate, gpu, member, pool, shape, taint
+
+HARDWARE = ((gpu("h100", 8, 80),), (gpu("a100", 4, 40),), (gpu("l4", 1, 24),), (gpu("h100", 4, 80), gpu("a100", 4, 40)))
+SELECTORS = ("any", "40", "80", "name=a100", "none")
+LABELS = ("gold", "silver")
+OPTIONS = (
+    Options(),
+    Options(accounting=Accounting.NODE),
+    Options(accounting=Accounting.BEST_FIT),
+    Options(Strategy.COMPATIBLE, Accounting.NODE),
+    Options(Strategy.PACK),
+)
+
+
+@st.composite
+def pools(draw: st.DrawFn, name: str) -> Pool:
+    """Draw a pool."""
+    devices = draw(st.sampled_from(HARDWARE))
+    nodes = draw(st.integers(0, 3))
+    extra = draw(st.integers(0, 2))
+    return pool(
+        name,
+        *devices,
+        nodes=nodes,
+        maximum=nodes + extra,
+        scales=draw(st.booleans()),
+        fabric=draw(st.sampled_from(["", "x"])),
+    )
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> list[Cluster]:
+    """Draw clusters in the states that take replicas, mostly."""
+    made = []
+    for number in range(draw(st.integers(1, 4))):
+        rows = [draw(pools(f"pool-{each}")) for each in range(draw(st.integers(1, 3)))]
+        state = draw(st.sampled_from(["ready", "ready", "ready", "planned", "not ready", "going away", "lost"]))
+        taints = draw(st.sampled_from([[], [], [], ["k=v:NoSchedule"], ["k=v:NoExecute"]]))
+        labels = {"tier": draw(st.sampled_from(LABELS))}
+        region = draw(st.sampled_from(["", "east", "west"]))
+        made.append(cluster(f"c{number}", *rows, state=state, taints=taints, labels=labels, region=region))
+    return made
+
+
+@st.composite
+def engines(draw: st.DrawFn, name: str) -> EngineShape:
+    """Draw an engine of one pod or a gang."""
+    count, selector = draw(st.sampled_from([1, 1, 2, 4, 8])), draw(st.sampled_from(SELECTORS[:4]))
+    if draw(st.integers(0, 3)) == 0:
+        workers = member(count, selector, role="Worker", pods=draw(st.integers(1, 2)))
+        return engine(name, member(draw(st.sampled_from([0, count])), selector, role="Leader"), workers)
+    return engine(name, member(count, selector), copies=draw(st.sampled_from([1, 1, 2])))
+
+
+@st.composite
+def deployments(draw: st.DrawFn) -> list[Deployment]:
+    """Draw deployments; two namespaces may hold the same name."""
+    made = []
+    for number in range(draw(st.integers(0, 4))):
+        parts = [draw(engines(f"e{each}")) for each in range(draw(st.sampled_from([1, 1, 2])))]
+        made.append(
+            deployment(
+                f"d{number % 3}",
+                draw(st.integers(0, 3)),
+                *parts,
+                namespace=f"n{number // 3}",
+                tolerations=draw(st.sampled_from([[], [], ["k"], ["k=v:NoSchedule"]])),
+                selector=draw(st.sampled_from([None, None, {"tier": "gold"}])),
+                allow_gap=draw(st.booleans()),
+                labels=draw(st.sampled_from([{}, {"app": "a"}])),
+            )
+        )
+    return made
+
+
+@st.composite
+def fresh(draw: st.DrawFn, options: Any = None) -> Snapshot:
+    """Draw a fleet on which nothing runs."""
+    chosen = draw(st.sampled_from(OPTIONS)) if options is None else options
+    return Snapshot(tuple(draw(clusters())), tuple(draw(deployments())), options=chosen)
+
+
+@dataclass(frozen=True)
+class Story:
+    """A fleet as it ran, undisturbed, and the same one after edits."""
+
+    before: Snapshot
+    after: Snapshot
+
+
+@st.composite
+def stories(draw: st.DrawFn, options: Any = None) -> Story:
+    """Draw a fleet in which everything placed serves, and edits of deployments and clusters since then."""
+    calm = draw(fresh(options))
+    healthy = [replace(each, state=ClusterState.READY, taints=()) for each in calm.clusters]
+    calm = replace(calm, clusters=tuple(healthy))
+    made = schedule(calm, evaluate=evaluate)
+    calm = replace(calm, replicas=tuple(after(made, (), phase=Phase.SERVING)))
+    edited = tuple(draw(edits(each)) for each in calm.deployments if draw(st.integers(0, 9)))
+    upset = tuple(draw(upsets(each)) for each in calm.clusters if draw(st.integers(0, 9)))
+    return Story(calm, replace(calm, deployments=edited, clusters=upset))
+
+
+@st.composite
+def edits(draw: st.DrawFn, wanted: Deployment) -> Deployment:
+    """Draw an edit of a deployment, or none."""
+    kind = draw(st.sampled_from(["none", "none", "image", "count", "labels", "size", "selector"]))
+    if kind == "image":
+        what = shape(*wanted.shape.engines, version="v2")
+        return replace(wanted, shape=what, digest=shape_digest(what))
+    if kind == "count":
+        return replace(wanted, replicas=draw(st.integers(0, 4)))
+    if kind == "labels":
+        return replace(wanted, labels={"app": "b"})
+    if kind == "size":
+        what = shape(*(draw(engines(each.name)) for each in wanted.shape.engines), version="v3")
+        return replace(wanted, shape=what, digest=shape_digest(what))
+    if kind == "selector":
+        return replace(wanted, selector={"tier": "silver"})
+    return wanted
+
+
+@st.composite
+def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:
+    """Draw something that happens to a cluster, or nothing."""
+    kind = draw(st.sampled_from(["none", "none", "none", "state", "taint", "grow", "pool leaves"]))
+    if kind == "state":
+        return replace(one, state=draw(st.sampled_from(list(ClusterState))))
+    if kind == "taint":
+        return replace(one, taints=(taint(draw(st.sampled_from(["k=v:NoSchedule", "k=v:NoExecute"]))),))
+    if kind == "grow":
+        grown = tuple(replace(each, realised=each.realised + 1, maximum=each.maximum + 1) for each in one.pools)
+        return replace(one, pools=grown)
+    if kind == "pool leaves":
+        return replace(one, pools=(replace(one.pools[0], leaving="gone"), *one.pools[1:]))
+    return one
+
+
+def serving(replicas: list[ExistingReplica]) -> list[ExistingReplica]:
+    """Return replicas as they are once all of them serve."""
+    return [
+        replace(each, ready=True, entry=each.entry.model_copy(update={"phase": Phase.SERVING})) for each in replicas
+    ]
