@@ -1,0 +1,213 @@
+"""What verbs answer, by hand: one of everything that can be shown, and the plainest case of each."""
+
+from typing import Final
+
+from automation.render.views import (
+    AppliedStepView,
+    ConditionView,
+    DestroyedView,
+    DriftView,
+    ExplanationView,
+    FailureView,
+    LeavingView,
+    PlacementView,
+    PlanView,
+    PolicySummaryView,
+    PolicyView,
+    ResourceView,
+    ShortfallView,
+    StatusView,
+    StepView,
+    UpView,
+    VerdictView,
+)
+
+NEW: Final = PlacementView(
+    replica="ml-team/qwen3-8b/eks-euw1/0",
+    namespace="ml-team",
+    deployment="qwen3-8b",
+    cluster="eks-euw1",
+    index=0,
+    name="qwen3-8b-1a2b3",
+    change="new",
+    reason="Placed",
+    planned_cluster=True,
+    needs_scale_up=True,
+    devices=("l4: 1 x gpu.nvidia.com",),
+)
+KEPT: Final = PlacementView(
+    replica="search/embedder/eks-euw1/0",
+    namespace="search",
+    deployment="embedder",
+    cluster="eks-euw1",
+    index=0,
+    name="embedder-4d5e6",
+    change="kept",
+    reason="Kept",
+    devices=("l40s: 2 x gpu.nvidia.com", "efa: no device"),
+)
+SUCCESSOR: Final = PlacementView(
+    replica="search/reranker/eks-use1/0",
+    namespace="search",
+    deployment="reranker",
+    cluster="eks-use1",
+    index=0,
+    name="reranker-7f8a9",
+    change="changed",
+    reason="Drained",
+    replaces="search/reranker/eks-euw1/0",
+)
+VERDICTS: Final = (
+    VerdictView(
+        cluster="edge",
+        code="NoPool",
+        message="it has no pool",
+    ),
+    VerdictView(
+        cluster="eks-euw1",
+        code="NoRoom",
+        message="no pool has room",
+        wanted=8,
+        free=6,
+        planned=True,
+        pools=(
+            "l4: device gpu has 23034Mi of memory, and `device.capacity['gpu.nvidia.com'].memory` must be 80Gi or more",
+            "l40s: 8 devices on one node wanted, a node has 4",
+        ),
+    ),
+)
+SHORTFALL: Final = ShortfallView(
+    deployment="ml-team/deepseek-v3",
+    wanted=2,
+    placed=0,
+    message="0 of 2 placed: no cluster has room",
+    summary="2 clusters refused",
+    verdicts=VERDICTS,
+)
+RESOURCES: Final = (
+    ResourceView(op="create", type="aws:ec2/vpc:Vpc", name="eks-euw1-vpc", stack="dev"),
+    ResourceView(
+        op="update",
+        type="kubernetes:apps/v1:Deployment",
+        name="ml-team/qwen3-8b/eks-euw1/0-workload-main",
+        stack="dev",
+        because=("spec.template.spec.containers[0].image",),
+    ),
+    ResourceView(
+        op="replace",
+        type="aws:efs/fileSystem:FileSystem",
+        name="eks-euw1-files",
+        stack="dev",
+        because=("encrypted",),
+        loses_data=True,
+    ),
+    ResourceView(op="delete", type="kubernetes:core/v1:Secret", name="ml-team/weights/eks-euw1/0-token", stack="dev"),
+)
+POLICIES: Final = PolicySummaryView(
+    packs=("berth 0.1.0",),
+    passed=("cache-fits-volume", "device-one-owner"),
+    violations=(
+        PolicyView(
+            rule="gpu-pool-tainted",
+            level="mandatory",
+            subject="eks-euw1/l4",
+            message="its nodes carry GPUs but not the taint.\nAdd the taint to the pool.",
+        ),
+        PolicyView(rule="owner-named", level="advisory", subject="the stack", message="nobody answers for it."),
+    ),
+    deferred=(
+        PolicyView(
+            rule="component-truthful",
+            level="advisory",
+            subject="eks-euw1/l4-nodes",
+            message="taints is not known before it is applied",
+        ),
+    ),
+)
+PLAN: Final = PlanView(
+    environment="dev",
+    simulated=True,
+    empty=False,
+    placements=(NEW, KEPT, SUCCESSOR),
+    leaving=(
+        LeavingView(replica="search/reranker/eks-euw1/0", reason="Drained", successor="search/reranker/eks-use1/0"),
+        LeavingView(replica="ml-team/old/eks-use1/1", reason="Deleted"),
+    ),
+    shortfalls=(SHORTFALL,),
+    steps=(
+        StepView(kind="build", actions=("1 cluster to build", "2 replicas to start")),
+        StepView(kind="retire", actions=()),
+    ),
+    counts={"create": 41, "update": 1, "replace": 1, "delete": 1, "same": 12},
+    resources=RESOURCES,
+    policies=POLICIES,
+    notes=("eks-apse1 SKIPPED unreachable: no answer in 5 s",),
+    lock_changed=("ml-team.yaml",),
+)
+NOTHING: Final = PlanView(environment="dev", simulated=False, empty=True)
+STATUS: Final = StatusView(
+    environment="dev",
+    simulated=True,
+    tree=(
+        ConditionView(
+            kind="cluster",
+            name="eks-euw1",
+            condition="Ready",
+            detail="https://eks-euw1.example.test",
+            children=(
+                ConditionView(kind="pool", name="l4", condition="Ready", detail="4 nodes"),
+                ConditionView(
+                    kind="replica", name="ml-team/qwen3-8b/0", condition="Failed", detail="ImagePullBackOff: vllm:2"
+                ),
+            ),
+        ),
+        ConditionView(kind="cluster", name="eks-use1", condition="Unreachable"),
+    ),
+    pending=("creating eks-use1-vpc",),
+    orphans=("aws:ec2/vpc:Vpc sim-vpc-1",),
+)
+EXPLANATION: Final = ExplanationView(
+    deployment="ml-team/deepseek-v3", wanted=2, placed=0, summary="2 clusters refused", verdicts=VERDICTS
+)
+DRIFT: Final = DriftView(
+    environment="dev",
+    simulated=False,
+    resources=(
+        ResourceView(op="delete", type="kubernetes:core/v1:Service", name="edge/ml/chat-service", stack="dev"),
+        ResourceView(
+            op="update", type="aws:eks/nodeGroup:NodeGroup", name="eks-euw1/l4-nodes", stack="dev", because=("taints",)
+        ),
+    ),
+    notes=("eks-use1 was not looked at: unreachable",),
+)
+UP: Final = UpView(
+    environment="dev",
+    simulated=True,
+    ok=False,
+    steps=(
+        AppliedStepView(kind="build", stack="dev", counts={"create": 40, "same": 12}, seconds=12.5),
+        AppliedStepView(
+            kind="shift",
+            stack="dev",
+            counts={"same": 52},
+            seconds=1.0,
+            failures=(
+                FailureView(
+                    subject="ml-team/qwen3-8b/eks-euw1/0",
+                    resource="workload-main",
+                    message="the image cannot be pulled\nvllm:2: not found",
+                ),
+            ),
+        ),
+    ),
+    shortfalls=(SHORTFALL,),
+    notes=("the next run retries it",),
+)
+DESTROYED: Final = DestroyedView(
+    environment="dev",
+    simulated=True,
+    deleted=1,
+    retained=("namespace ml-team on eks-euw1",),
+    failures=(FailureView(subject="eks-use1", resource="eks-use1-vpc", message="it has a load balancer"),),
+    notes=("eks-apse1 was marked lost",),
+)

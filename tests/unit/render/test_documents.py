@@ -1,0 +1,84 @@
+"""What machines read: one document each, with the same facts as the page for people."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from automation.render.plan import plan_lines
+from automation.render.problems import error_json, problem_json, summary
+from automation.render.text import plain
+from automation.render.views import PlanView, ResourceView, View
+from components.errors import ConfigError, Problem, Severity, UsageError
+from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, STATUS, UP
+
+DOCUMENTS = (PLAN, NOTHING, STATUS, EXPLANATION, DRIFT, UP, DESTROYED)
+WARNING = Problem("old", "older", file="a.yaml", severity=Severity.WARNING)
+
+
+@pytest.mark.parametrize("view", DOCUMENTS, ids=lambda view: type(view).__name__)
+def test_a_document_says_what_it_is_and_reads_back(view: View) -> None:
+    """Version and kind first; nothing is lost on the way."""
+    document = view.to_json()
+    assert list(document)[:2] == ["apiVersion", "kind"]
+    assert document["apiVersion"] == "berth.dev/output/v1"
+    assert type(view).model_validate(document) == view
+
+
+def test_keys_are_spelled_as_in_kubernetes() -> None:
+    """Camel case, at every depth."""
+
+    def keys(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            return [*value, *(key for each in value.values() for key in keys(each))]
+        return [key for each in value for key in keys(each)] if isinstance(value, list) else []
+
+    assert not [key for key in keys(PLAN.to_json()) if "_" in key]
+
+
+def test_a_document_refuses_what_it_does_not_know() -> None:
+    """A misspelt field of ours is found by the first test that makes one."""
+    with pytest.raises(ValidationError):
+        PlanView(environment="dev", simulated=False, empty=True, placement=())  # ty: ignore[unknown-argument]
+
+
+def test_many_resources_are_folded_into_counts() -> None:
+    """A page stays readable; the document has them all."""
+    many = tuple(
+        ResourceView(
+            op="create" if number % 3 else "delete", type="kubernetes:core/v1:Secret", name=f"s{number}", stack="d"
+        )
+        for number in range(60)
+    )
+    plan = PLAN.model_copy(update={"resources": many})
+    text = plain(plan_lines(plan, width=80))
+    assert " 40 x kubernetes:core/v1:Secret" in text
+    assert " 20 x kubernetes:core/v1:Secret" in text
+    assert "s59" not in text
+    assert len(plan.to_json()["resources"]) == 60
+
+
+def test_a_problem_leaves_out_what_is_not_known() -> None:
+    """So that a reader can tell no line from line 0."""
+    assert problem_json(WARNING) == {"code": "old", "severity": "warning", "message": "older", "file": "a.yaml"}
+
+
+def test_an_error_carries_its_problems() -> None:
+    """All of them, sorted, with the number that the process ends with."""
+    document = error_json(ConfigError([Problem("b", "two", file="b.yaml"), WARNING]))
+    assert (document["kind"], document["code"], document["exitCode"]) == ("Error", "config", 2)
+    assert [each["file"] for each in document["problems"]] == ["a.yaml", "b.yaml"]
+    assert "problems" not in error_json(UsageError("no"))
+
+
+@pytest.mark.parametrize(
+    ("problems", "want"),
+    [
+        ([], ""),
+        ([WARNING], "1 warning"),
+        ([Problem("a", "x"), Problem("b", "y"), WARNING], "2 errors, 1 warning"),
+    ],
+)
+def test_a_summary_counts_errors_and_warnings(problems: list[Problem], want: str) -> None:
+    """In words, and nothing when there is nothing."""
+    assert summary(problems) == want
