@@ -54,7 +54,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A resource that some state knows; ``uid`` tells apart objects of one name on two clusters."""
+    """A resource that some state knows; ``uid`` tells apart objects of one name on two clusters.
+
+    A patch of an object (``NamespacePatch``) knows the object.
+    """
 
     type: str
     id: str
@@ -97,7 +100,7 @@ class SimulatedCloud:
 
     def orphans(self, known: Iterable[Known]) -> tuple[Resource, ...]:
         """List what is live and neither known to a state nor kept by something that is live."""
-        ids = {(item.type, item.id, item.uid) for item in known}
+        ids = {(item.type.removesuffix("Patch"), item.id, item.uid) for item in known}
         live = self.resources()
         owners: set[object] = {(item.type, item.scope, item.id) for item in live}
         owners |= {item.urn for item in live if item.urn}
@@ -121,10 +124,11 @@ class SimulatedCloud:
     def why_unreachable(self, cluster_identifier: str) -> str:
         """Say why a cluster's API server would not answer; empty when it would."""
         with self._store.reading() as transaction:
-            server = transaction.recall(aftermath.identifier_key(cluster_identifier)) or ""
-            found = transaction.recall(aftermath.cluster_key(server or cluster_identifier))
+            server = transaction.recall(aftermath.identifier_key(cluster_identifier)) or cluster_identifier
+            found = transaction.recall(aftermath.cluster_key(server))
+            identifiers = transaction.keys_with(aftermath.identifier_key(""), server)
         name = json.loads(found).get("name", "") if found else ""
-        names = tuple(item for item in (cluster_identifier, server, name) if item)
+        names = tuple(item for item in (cluster_identifier, server, name, *identifiers) if item)
         gone = "no such host" if aftermath.is_simulated_server(server) and not found else ""
         return self._faults.unreachable(names) or gone
 

@@ -177,11 +177,11 @@ class Transaction:
         found = self._connection.execute(query, (package, claim)).fetchone()
         return _row(found) if found else None
 
-    def matching(self, package: str, type_: str, path: str, value: str) -> bool:
+    def matching(self, package: str, type_: str, path: str, value: str, *, scope: str) -> bool:
         """Say whether a live resource has a value at a path of its outputs; an empty path means its id."""
         column = "id" if not path else f"json_extract(outputs, '$.{path}')"
-        query = f"select 1 from resources where package = ? and type = ? and {column} = ? limit 1"  # noqa: S608
-        return self._connection.execute(query, (package, type_, value)).fetchone() is not None
+        query = f"select 1 from resources where package = ? and type = ? and scope = ? and {column} = ? limit 1"  # noqa: S608
+        return self._connection.execute(query, (package, type_, scope, value)).fetchone() is not None
 
     def select(self, *, package: str = "", type_: str = "", scope: str = "", owned: bool = False) -> list[Row]:
         """List live resources in order of creation; an empty filter takes all.
@@ -227,6 +227,12 @@ class Transaction:
     def remember(self, key: str, value: str) -> None:
         """Keep a fact about the cloud that is not a resource."""
         self._connection.execute("insert or replace into facts values (?, ?)", (key, value))
+
+    def keys_with(self, prefix: str, value: str) -> list[str]:
+        """List what follows a prefix in the keys of facts with a value, sorted."""
+        query = "select key from facts where value = ? and substr(key, 1, ?) = ? order by key"
+        found = self._connection.execute(query, (value, len(prefix), prefix))
+        return [key[len(prefix) :] for (key,) in found]
 
     def forget(self, key: str) -> None:
         """Drop such a fact."""

@@ -107,15 +107,23 @@ class Provider:
         answer = self._ask("Check", request)
         return decode(answer.inputs), [(failure.property, failure.reason) for failure in answer.failures]
 
-    def diff(self, type_: str, name: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Change:
-        """Compare inputs."""
+    def diff(
+        self,
+        type_: str,
+        name: str,
+        olds: Mapping[str, Any],
+        news: Mapping[str, Any],
+        *,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> Change:
+        """Compare inputs; ``outputs`` are the old ones."""
         request = provider_pb2.DiffRequest(
             urn=urn(type_, name),
             type=type_,
             name=name,
             id="sim-x",
             old_inputs=encode(olds),
-            olds=encode(olds),
+            olds=encode({**olds, **(outputs or {})}),
             news=encode(news),
         )
         return _change(self._ask("Diff", request))

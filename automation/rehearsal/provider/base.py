@@ -79,8 +79,10 @@ class Cloud(Protocol):
     ) -> tuple[dict[str, Any], Sequence[Failure]]:
         """Check inputs and complete them with names."""
 
-    def diff(self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Difference:
-        """Compare old inputs with new ones."""
+    def diff(
+        self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> Difference:
+        """Compare old inputs with new ones; ``outputs`` are the old ones."""
 
     def create(self, target: Target, inputs: dict[str, Any], *, preview: bool) -> Live:
         """Create a resource, or in a preview say what is known before."""

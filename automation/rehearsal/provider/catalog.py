@@ -68,8 +68,13 @@ class CatalogCloud:
         news, named = naming.assign(target.name, facts.get("name") or naming.by_convention(rules), olds, news, seed)
         return news, [*failures, *named]
 
-    def diff(self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Difference:
-        """Compare inputs; a name that was chosen by hand and stays makes the replacement delete first."""
+    def diff(
+        self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> Difference:
+        """Compare inputs; a name that was chosen by hand and stays makes the replacement delete first.
+
+        A resource that names no place is in the provider's: when that changes, the resource is replaced.
+        """
         facts = self._table.type(target.type)
         own = facts.get("name", {}).get("property", "name")
         immutable = (*facts.get("immutable", ()), *self._table.facts.get("immutable", ()))
@@ -77,6 +82,9 @@ class CatalogCloud:
         delete_first = bool(facts.get("delete_first")) or (kept and plain(olds.get(own)) == plain(news[own]))
         sets = tuple(facts.get("sets", ()))
         old, new = relations.without_order(dict(olds), sets), relations.without_order(dict(news), sets)
+        place = self._table.facts.get("place", {}).get("property", "")
+        if place in immutable and outputs.get(place) and place not in new:
+            old, new = {**old, place: outputs[place]}, {**new, place: self._where(new)["region"]}
         return difference(old, new, immutable, delete_first=delete_first)
 
     def create(self, target: Target, inputs: dict[str, Any], *, preview: bool) -> Live:
@@ -93,12 +101,13 @@ class CatalogCloud:
 
     def _insert(self, transaction: Transaction, target: Target, inputs: dict[str, Any]) -> Live:
         facts, where = self._table.type(target.type), self._where(inputs)
-        scope = self._scope(facts, where)
+        scope = self._scope_of(target.type, where)
         seed = hashlib.sha256(
             f"{target.urn}|{scope}|{transaction.ordinal(f'{target.urn}/{scope}')}".encode()
         ).hexdigest()
         context = self._context(transaction, target, inputs, where, seed)
-        relations.require(transaction, facts, context, self._table.package)
+        place = relations.Place(transaction, self._table.package, lambda type_: self._scope_of(type_, where))
+        relations.require(place, facts, context)
         identifier = SIMULATED + str(context.render(facts.get("id", "{hex:17}")))
         context = replace(context, values={**context.values, "id": identifier})
         outputs = self._outputs(target, inputs, context, {})
@@ -128,7 +137,7 @@ class CatalogCloud:
         _ours(target.id)
         self._world.faults.before(self._call("read", target, inputs))
         with self._world.store.reading() as transaction:
-            row = self._find(transaction, target, inputs or outputs)
+            row = self._find(transaction, target, outputs, inputs)
         if row is None:
             return None
         unseal = self._world.store.unseal
@@ -147,7 +156,7 @@ class CatalogCloud:
                 outputs = self._outputs(target, inputs, context, olds)
             return mark_like({**outputs, **dict.fromkeys(facts.get("unstable", ()), UNKNOWN)}, inputs)
         with self._world.store.transaction() as transaction:
-            row = self._find(transaction, target, inputs)
+            row = self._find(transaction, target, olds, inputs)
             if row is None:
                 raise Refused(self._words()["gone"].format(type=target.type, name=target.id))
             context = self._context(transaction, target, inputs, where, row.id, old=row.outputs)
@@ -191,9 +200,9 @@ class CatalogCloud:
         account = self._table.facts.get("account", "")
         return {"region": region if isinstance(region, str) else "", "account": account, "config": self._config}
 
-    def _scope(self, facts: Mapping[str, Any], where: Mapping[str, Any]) -> str:
+    def _scope_of(self, type_: str, where: Mapping[str, Any]) -> str:
         parts = [self._table.package, where["account"]]
-        return "/".join(parts if facts.get("scope") == "account" else [*parts, where["region"]])
+        return "/".join(parts if self._table.type(type_).get("scope") == "account" else [*parts, where["region"]])
 
     def _call(self, call: str, target: Target, inputs: Mapping[str, Any], *, preview: bool = False) -> Call:
         name = lookup(dict(inputs), self._table.type(target.type).get("name", {}).get("property", "name"))
@@ -202,8 +211,10 @@ class CatalogCloud:
         return Call(package=self._table.package, type=target.type, call=call, urn=target.urn, names=tuple(names),
                     region=region, preview=preview, words=self._words())  # fmt: skip
 
-    def _find(self, transaction: Transaction, target: Target, bag: Mapping[str, Any]) -> Row | None:
-        scope = self._scope(self._table.type(target.type), self._where(bag))
+    def _find(self, transaction: Transaction, target: Target, *bags: Mapping[str, Any]) -> Row | None:
+        """Find a resource where its state says it is; the first bag that names a place counts."""
+        place = self._table.facts.get("place", {}).get("property", "")
+        scope = self._scope_of(target.type, self._where(next((bag for bag in bags if bag.get(place)), {})))
         return transaction.find(self._table.package, target.type, scope, target.id)
 
     def _claim(self, target: Target, facts: Mapping[str, Any], context: Context, scope: str) -> str | None:
@@ -229,7 +240,8 @@ class CatalogCloud:
         package = self._table.package
 
         def find(type_: str) -> Iterator[Mapping[str, Any]]:
-            return ({**row.outputs, "id": row.id} for row in transaction.select(package=package, type_=type_))
+            rows = transaction.select(package=package, type_=type_, scope=self._scope_of(type_, where))
+            return ({**row.outputs, "id": row.id} for row in rows)
 
         return Context(values, seed, find)
 

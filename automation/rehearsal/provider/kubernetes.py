@@ -73,7 +73,13 @@ class KubernetesCloud:
         kind, default = kind_of(target.type, self._world.table), str(self._cluster.config.get("namespace") or "")
         return objects.check_object(target, kind, rules, (olds, news), namespace=default, seed=seed)
 
-    def diff(self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Difference:
+    def diff(
+        self,
+        target: Target,
+        olds: Mapping[str, Any],
+        news: Mapping[str, Any],
+        outputs: Mapping[str, Any],  # noqa: ARG002 - the protocol of clouds
+    ) -> Difference:
         """Compare inputs; a name chosen by hand that stays makes a replacement delete first."""
         if target.type == HELM_RELEASE:
             return difference(olds, news, ("name", "namespace"), delete_first=False)
@@ -227,7 +233,7 @@ class KubernetesCloud:
             row = transaction.find(_PACKAGE, target.type, self._cluster.server, target.id)
             if row is not None:
                 thing = self._thing(transaction, target, row.inputs)
-                relations.unblocked(transaction, row, thing.kind.facts, scope=row.scope)
+                relations.unblocked(transaction, row, thing.kind.facts)
                 aftermath.remove(transaction, row, controlled=thing.is_controlled(transaction))
         self._world.faults.after(call)
 

@@ -33,9 +33,11 @@ class PatchingCloud(KubernetesCloud):
         rules = self._world.rules.of(target.type)
         return objects.check_object(target, kind, rules, (olds, news), namespace=default, seed=seed)
 
-    def diff(self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Difference:
+    def diff(
+        self, target: Target, olds: Mapping[str, Any], news: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> Difference:
         """Compare as for the object itself."""
-        return super().diff(_object(target), olds, news)
+        return super().diff(_object(target), olds, news, outputs)
 
     def create(self, target: Target, inputs: dict[str, Any], *, preview: bool) -> Live:
         """Create the object, or lay the fields upon the one that is there."""

@@ -41,6 +41,7 @@ def world(settings: Mapping[str, Any]) -> World:
 
 def serve(path: Path) -> None:
     """Serve until told to stop."""
+    parent = os.getppid()  # taken first: an engine may be killed as soon as it has read the port
     settings = json.loads(path.read_text(encoding="utf-8"))
     limits = [("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.max_send_message_length", _LARGEST_MESSAGE)]
     server = grpc.server(futures.ThreadPoolExecutor(_WORKERS), options=limits)
@@ -55,7 +56,6 @@ def serve(path: Path) -> None:
         signal.signal(number, lambda *_: done.set())
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    parent = os.getppid()
     while not done.wait(_PARENT_POLL):
         if os.getppid() != parent:
             break  # the engine was killed: nobody will ever ask again

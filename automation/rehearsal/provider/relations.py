@@ -8,7 +8,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from automation.rehearsal.provider.errors import Refused
@@ -17,12 +17,22 @@ from automation.rehearsal.store import Row, Transaction
 from automation.rehearsal.wire import Unknown, lookup
 
 
-def require(transaction: Transaction, facts: Mapping[str, Any], context: Context, package: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a resource is about to be: only what is in the same place can be used from there."""
+
+    transaction: Transaction
+    package: str
+    scope_of: Callable[[str], str]
+    """The scope of a type there; account-wide types have a wider one."""
+
+
+def require(place: Place, facts: Mapping[str, Any], context: Context) -> None:
     """Refuse a creation that points at something that does not exist, or that does not fit."""
     for need in facts.get("needs", ()):
         wanted = context.render(need["value"])
         for value in wanted if isinstance(wanted, list) else [wanted]:
-            if value is not None and not _exists(transaction, package, need, value):
+            if value is not None and not _exists(place, need, value):
                 raise Refused(_say(context, need["error"], value=value))
     for rule in facts.get("constraints", ()):
         problem = _RULES[rule["rule"]](rule, context)
@@ -39,13 +49,13 @@ def conflicts(facts: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[t
                 yield given[-1], f"conflicts with {given[0]}"
 
 
-def unblocked(transaction: Transaction, row: Row, facts: Mapping[str, Any], *, scope: str = "") -> None:
-    """Refuse a deletion while another live resource (of one scope, if it is given) uses this one."""
+def unblocked(transaction: Transaction, row: Row, facts: Mapping[str, Any]) -> None:
+    """Refuse a deletion while another live resource of the same scope uses this one."""
     values = {"id": row.id, "name": row.name, "out": row.outputs, "in": row.inputs, "type": row.type}
     context = Context(values, seed=row.id)
     for block in facts.get("blocked_by", ()):
         wanted = context.render(block.get("equals", "{id}"))
-        for other in transaction.select(package=row.package, type_=block["type"], scope=scope):
+        for other in transaction.select(package=row.package, type_=block["type"], scope=row.scope):
             if wanted is not None and wanted in _values_at(other.outputs, block["property"]):
                 raise Refused(_say(context, block["error"], other=other.id, othername=other.name))
 
@@ -62,11 +72,12 @@ def without_order(bag: dict[str, Any], sets: tuple[str, ...]) -> dict[str, Any]:
     return bag
 
 
-def _exists(transaction: Transaction, package: str, need: Mapping[str, Any], value: Any) -> bool:
+def _exists(place: Place, need: Mapping[str, Any], value: Any) -> bool:
     """Look for a resource by id, by another output, or as something that a resource of another type brought along."""
     ways = [("", need["type"]), (need.get("by", ""), need["type"])]
     ways += [(path, type_) for type_, path in need.get("also", {}).items()]
-    return any(transaction.matching(package, type_, path, value) for path, type_ in ways)
+    matching = place.transaction.matching
+    return any(matching(place.package, type_, path, value, scope=place.scope_of(type_)) for path, type_ in ways)
 
 
 def _say(context: Context, text: str, **extra: Any) -> str:

@@ -5,6 +5,8 @@ for people.
 """
 # ruff: noqa: ARG002, N802 - the signatures and names are those of the generated protocol
 
+import sqlite3
+import traceback
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -41,6 +43,12 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
             status.details.add().Pack(detail)
             context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
             return context.abort(grpc.StatusCode.UNKNOWN, str(trouble))
+        except sqlite3.Error as error:
+            return context.abort(grpc.StatusCode.UNKNOWN, f"the simulated cloud's file cannot be used: {error}")
+        except Exception as error:  # noqa: BLE001 - a bug of the simulation; its text may hold what must not be printed
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{type(error).__name__} at {place.filename.rpartition('/')[2]}:{place.lineno}"
+            return context.abort(grpc.StatusCode.INTERNAL, f"the simulated provider failed: {where}")
 
     return call
 
@@ -102,7 +110,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Diff(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Compare old and new inputs."""
         olds = request.old_inputs if request.HasField("old_inputs") else request.olds
-        return _difference(self._cloud.diff(_target(request), decode(olds), decode(request.news)))
+        return _difference(self._cloud.diff(_target(request), decode(olds), decode(request.news), decode(request.olds)))
 
     @_answering
     def Create(self, request: Any, context: grpc.ServicerContext) -> Any:

@@ -1,5 +1,6 @@
 """The simulated AWS through the provider protocol: as strict as the real one, as far as the tables know it."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -414,6 +415,40 @@ def test_regions_and_accounts_are_scopes(aws: Provider) -> None:
     aws.configure(region="eu-west-1")
     with pytest.raises(Refusal, match="EntityAlreadyExists"):
         aws.create(ROLE, "r2", {"name": "role", "assumeRolePolicy": "{}"})
+
+
+def test_a_provider_that_moves_replaces_what_followed_it(aws: Provider, cloud: SimulatedCloud) -> None:
+    """A resource that names no region is where its provider was; it is found there, and replaced when that changes."""
+    vpc, outputs = aws.create(VPC, "net", {"cidrBlock": "10.0.0.0/16"})
+    aws.configure(region="eu-west-1")
+    inputs = {"cidrBlock": "10.0.0.0/16"}
+    assert aws.diff(VPC, "net", inputs, inputs, outputs=outputs).replaces == ("region",)
+    assert aws.diff(VPC, "net", inputs, {**inputs, "region": "us-east-1"}, outputs=outputs).replaces == ("region",)
+    assert aws.read(VPC, "net", vpc, inputs=inputs, outputs=outputs) == (inputs, outputs)
+    with pytest.raises(Refusal, match=r"InvalidVpcID\.NotFound"):
+        aws.create(SUBNET, "s", {"vpcId": vpc, "cidrBlock": "10.0.0.0/20"})
+    aws.delete(VPC, "net", vpc, outputs=outputs)
+    assert cloud.resources() == ()
+
+
+def test_a_file_that_cannot_be_written_is_an_error_in_words(aws: Provider, database: Path) -> None:
+    """A broken database reaches the user as what it is."""
+    for path in database.parent.glob("cloud.db*"):
+        path.write_bytes(b"this is no database, whatever its name says" * 50)
+    with pytest.raises(Refusal, match="the simulated cloud's file cannot be used"):
+        aws.create(VPC, "net", {"cidrBlock": "10.0.0.0/16"})
+
+
+def test_a_bug_names_its_place_and_no_values(aws: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong inside, no input is printed."""
+
+    def broken(*_: object) -> None:
+        raise KeyError("hf_sample-token-4711")
+
+    monkeypatch.setattr("automation.rehearsal.provider.relations.require", broken)
+    with pytest.raises(Refusal, match=r"simulated provider failed: KeyError at test_aws\.py:\d+") as caught:
+        aws.create(VPC, "net", {"cidrBlock": "10.0.0.0/16"})
+    assert "4711" not in str(caught.value)
 
 
 def test_only_functions_of_the_table_answer(aws: Provider) -> None:

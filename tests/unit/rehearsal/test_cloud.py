@@ -46,6 +46,13 @@ def test_orphans_are_what_no_state_knows(aws: Provider, cloud: SimulatedCloud) -
     assert [item.id for item in cloud.orphans([])] == [vpc, lost]
 
 
+def test_a_patch_knows_the_object_it_is_laid_upon(existing: Provider, cloud: SimulatedCloud) -> None:
+    """The state has the patch, the cluster the object; they are one."""
+    id_, outputs = existing.create("kubernetes:core/v1:NamespacePatch", "ml", {"metadata": {"name": "ml"}})
+    known = Known("kubernetes:core/v1:NamespacePatch", id_, outputs["metadata"]["uid"])
+    assert cloud.orphans([known]) == ()
+
+
 def test_objects_of_one_name_on_two_clusters_are_told_apart(
     kubernetes: Callable[..., Provider], cloud: SimulatedCloud
 ) -> None:

@@ -245,8 +245,11 @@ def test_everything_fails_on_a_dead_cluster(eks: Provider, scenario: Any, cloud:
     """Creating, changing, reading and deleting fail as the real provider does; previews pass."""
     id_, outputs = eks.create(CONFIG, "c", named("c"))
     assert cloud.reachable("eks-east")
+    server = cloud.resources(type=CONFIG)[0].scope
+    assert cloud.reachable(server)
     dead(scenario)
     assert not cloud.reachable("eks-east")
+    assert not cloud.reachable(server)
     assert eks.preview(CONFIG, "d", named("d"))
     assert eks.update(CONFIG, "c", id_, olds=outputs, news=named("c", data={"a": "b"}), preview=True)
     unreachable = "configured Kubernetes cluster is unreachable"
@@ -293,10 +296,12 @@ def test_objects_of_a_dead_cluster_may_be_forgotten(
 def test_a_deleted_cluster_is_nowhere(eks: Provider, aws: Provider, cloud: SimulatedCloud) -> None:
     """The server's name is gone with the cluster, and so is all that was on it."""
     id_, outputs = eks.create(CONFIG, "c", named("c"))
+    server = cloud.resources(type=CONFIG)[0].scope
     aws.delete(CLUSTER, "east", "sim-east")
     with pytest.raises(Refusal, match="no such host"):
         eks.read(CONFIG, "c", id_, outputs=outputs)
     assert not cloud.reachable("eks-east")
+    assert not cloud.reachable(server)
     assert "no such host" in cloud.why_unreachable("eks-east")
 
 

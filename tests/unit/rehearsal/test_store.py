@@ -36,8 +36,9 @@ def test_a_resource_comes_back_as_it_was_written(store: Store) -> None:
         assert (found.inputs, found.outputs["arn"], bool(found.created)) == ({"b": [1, None]}, "arn/a", True)
         assert transaction.select(package="aws", type_="t", scope="s") == [found]
         assert transaction.select(package="other") == []
-        assert transaction.matching("aws", "t", "nested.x", "a")
-        assert not transaction.matching("aws", "t", "nested.x", "b")
+        assert transaction.matching("aws", "t", "nested.x", "a", scope="s")
+        assert not transaction.matching("aws", "t", "nested.x", "b", scope="s")
+        assert not transaction.matching("aws", "t", "nested.x", "a", scope="other")
         assert transaction.find("aws", "t", "other", "a") is None
 
 
