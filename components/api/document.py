@@ -35,6 +35,9 @@ SERVER_METADATA: Final = frozenset(
 )
 """What an API server adds to metadata; a manifest that was read back from a cluster has it."""
 
+RESERVED_NAMESPACES: Final = frozenset({"platform"})
+"""Namespaces whose file in the lock would be another's."""
+
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl keeps a copy of the manifest."""
 
@@ -89,6 +92,9 @@ class Recogniser:
             message = f"a file under models/{self.namespace}/ holds only that namespace, not {shown(namespace)}"
             hint = f"remove the line, or move the document to models/{namespace}/"
             source.add(Code.NAMESPACE_WRONG, message, ("metadata", "namespace"), hint=hint)
+        elif namespace in RESERVED_NAMESPACES:
+            message = f"the namespace {shown(namespace)} is reserved: its lock would take the name of the platform's"
+            source.add(Code.NAMESPACE_WRONG, message, ("metadata", "namespace"), hint="choose another namespace")
 
 
 class _Reader:

@@ -5,8 +5,9 @@ parsed models without their defaults, so that a comment, an explicit default, or
 nothing; the apiVersion is left out, because it only says which fields may be written.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.api.base import Document
 from components.api.environment import Environment
@@ -54,18 +55,32 @@ class Fleet:
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Every namespace that holds a document, sorted."""
-        keys = {key[0] for group in (self.deployments, self.services, self.caches, self.endpoints) for key in group}
-        return tuple(sorted(keys))
+        return tuple(sorted({document.namespace for document in self.documents() if document.NAMESPACED}))
+
+    def documents(self) -> Iterator[Document]:
+        """Yield every document: the environment, then each kind sorted by namespace and name."""
+        yield self.environment
+        groups: tuple[Mapping[Any, Document], ...] = (
+            self.classes,
+            self.clusters,
+            self.gateways,
+            self.deployments,
+            self.services,
+            self.caches,
+            self.endpoints,
+        )
+        for group in groups:
+            yield from group.values()
 
     def platform_digest(self) -> str:
         """Digest of the environment, classes, clusters and gateways."""
-        documents = (self.environment, *self.classes.values(), *self.clusters.values(), *self.gateways.values())
-        return _digest(documents)
+        return _digest(document for document in self.documents() if not document.NAMESPACED)
 
     def namespace_digest(self, namespace: str) -> str:
         """Digest of one namespace's deployments, services, caches and endpoints."""
-        groups: tuple[Mapping[Key, Document], ...] = (self.deployments, self.services, self.caches, self.endpoints)
-        return _digest(document for group in groups for key, document in group.items() if key[0] == namespace)
+        return _digest(
+            document for document in self.documents() if document.NAMESPACED and document.namespace == namespace
+        )
 
 
 def _digest(documents: Iterable[Document]) -> str:

@@ -37,9 +37,6 @@ Doc = TypeVar("Doc", bound=Document)
 SUFFIXES: Final = (".yaml", ".yml")
 """Endings of the files that are read; others are passed over."""
 
-RESERVED_NAMESPACES: Final = frozenset({"platform"})
-"""Namespaces that would collide with another file of the lock."""
-
 _MINIMAL: Final = "add environment.yaml with: apiVersion: berth.dev/v1alpha1, kind: Environment, metadata: {name: %s}"
 
 
@@ -134,9 +131,6 @@ class _Loader:
             self.problems.append(template)
             self.unread.add(namespace)
             return
-        if namespace in RESERVED_NAMESPACES:
-            message = f"the namespace `{namespace}` is reserved: its lock would take the name of the platform's"
-            self.problems.append(Problem(Code.NAMESPACE_WRONG, message, path, help="choose another namespace"))
         self.problems += composed.problems
         if not composed.complete:
             self.unread.add(namespace)

@@ -3,28 +3,24 @@
 Only documents that are right by themselves are looked at; a broken one still counts as being there.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from components.api.advice import advise
 from components.api.base import MODELPLANE
 from components.api.codes import Code
 from components.api.inference_class import InferenceClass
-from components.api.inference_cluster import ExistingSource, InferenceCluster
+from components.api.inference_cluster import InferenceCluster
 from components.api.inference_gateway import InferenceGateway
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
-from components.api.nodes import PathPart
 from components.api.reading import Reading
+from components.api.secrets import secret_uses
 from components.api.selectors import check_selectors
 from components.api.source import Source
 from components.errors import Severity
 
 CLOUDS: Final = {"EKS": "aws", "GKE": "gcp", "AKS": "azure", "Nebius": "nebius", "Vultr": "vultr"}
 """The key of each source's cloud in `Environment.spec.providers`."""
-
-SYSTEM_NAMESPACE: Final = "modelplane-system"
-"""Where kubeconfig secrets are looked up."""
 
 DEFAULT_GATEWAY: Final = "default"
 """The gateway that services use."""
@@ -47,7 +43,7 @@ def check_references(reading: Reading) -> None:
 
 def _cluster(reading: Reading, source: Source, cluster: InferenceCluster) -> None:
     for index, pool in enumerate(cluster.spec.node_pools):
-        path: tuple[PathPart, ...] = ("spec", "nodePools", index, "className")
+        path = ("spec", "nodePools", index, "className")
         if not reading.require(source, InferenceClass, pool.class_name, path):
             continue
         found = reading.get(InferenceClass, pool.class_name)
@@ -120,39 +116,8 @@ def _secrets(reading: Reading) -> None:
     environment = reading.environment
     if environment is None or not environment.spec.secrets:
         return
-    for source, path, secret in secret_uses(reading):
-        if secret not in environment.spec.secrets:
-            message = f"the Environment does not list the secret `{secret}`"
-            source.warn(Code.SECRET_UNDECLARED, message, path, hint="add it to `spec.secrets` of the Environment")
-
-
-def secret_uses(reading: Reading) -> Iterator[tuple[Source, tuple[PathPart, ...], str]]:
-    """Yield every use of a secret: the document, the path in it, and ``namespace/name``."""
-    for source, cluster in reading.documents(InferenceCluster):
-        block = cluster.spec.cluster.block
-        if isinstance(block, ExistingSource):
-            path: tuple[PathPart, ...] = ("spec", "cluster", "existing", "secretRef", "name")
-            yield source, path, f"{SYSTEM_NAMESPACE}/{block.secret_ref.name}"
-            if block.identity_secret_ref is not None:
-                path = ("spec", "cluster", "existing", "identitySecretRef", "name")
-                yield source, path, f"{SYSTEM_NAMESPACE}/{block.identity_secret_ref.name}"
-    for source, cache in reading.documents(ModelCache):
-        hub = cache.spec.hugging_face
-        if hub is not None and hub.auth_secret is not None:
-            yield source, ("spec", "huggingFace", "authSecret", "name"), f"{cache.namespace}/{hub.auth_secret.name}"
-    for source, deployment in reading.documents(ModelDeployment):
-        for path, name in _pod_secrets(deployment):
-            yield source, path, f"{deployment.namespace}/{name}"
-
-
-def _pod_secrets(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, ...], str]]:
-    for number, engine in enumerate(deployment.spec.template.spec.engines):
-        for index, member in enumerate(engine.members):
-            base = ("spec", "template", "spec", "engines", number, "members", index, "template", "spec")
-            for position, pull in enumerate(member.template.spec.image_pull_secrets):
-                yield (*base, "imagePullSecrets", position, "name"), pull.name
-            for position, variable in enumerate(member.template.container.env):
-                reference = variable.value_from.secret_key_ref if variable.value_from else None
-                if reference is not None and not reference.optional:
-                    here = ("containers", 0, "env", position, "valueFrom", "secretKeyRef", "name")
-                    yield (*base, *here), reference.name
+    for use in secret_uses(source.document for source in reading.sources.values() if source.document is not None):
+        if use.secret not in environment.spec.secrets:
+            message = f"the Environment does not list the secret `{use.secret}`"
+            hint = "add it to `spec.secrets` of the Environment"
+            reading.sources[use.document].warn(Code.SECRET_UNDECLARED, message, use.path, hint=hint)

@@ -4,6 +4,7 @@ import pytest
 
 from components.api.fleet import Fleet
 from components.api.load import load_fleet
+from components.api.secrets import secret_uses
 from tests.support.api_manifests import OWN, Edit, files, load
 
 BASE = load().raise_if_errors()
@@ -101,3 +102,17 @@ def test_moving_documents_between_files_changes_nothing() -> None:
     fleet = load_fleet(found.items()).raise_if_errors()
     assert fleet == BASE
     assert digests(fleet) == digests(BASE)
+
+
+def test_every_document_of_a_fleet_can_be_walked() -> None:
+    """The environment first, then kind by kind, each sorted."""
+    keys = [document.key for document in BASE.documents()]
+    assert keys[0] == ("Environment", "", "dev")
+    assert set(keys) == set(BASE.sources)
+    assert len(keys) == len(BASE.sources)
+
+
+def test_every_use_of_a_secret_is_known_with_its_key() -> None:
+    """Planning asks the configuration for exactly these."""
+    uses = {(use.secret, use.key) for use in secret_uses(BASE.documents())}
+    assert uses == {("modelplane-system/edge-kubeconfig", "kubeconfig"), ("ml/hf", "HF_TOKEN"), ("ml/hf", "token")}

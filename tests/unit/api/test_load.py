@@ -70,6 +70,8 @@ def test_a_namespace_that_the_lock_needs_is_refused() -> None:
     """lock/platform.yaml is taken."""
     text = SERVICE.replace("        model: qwen", "        provider: together")
     assert codes(load(**{"models/platform/s.yaml": text}).errors) == [Code.NAMESPACE_WRONG]
+    text = text.replace("name: chat\n", "name: chat\n  namespace: platform\n")
+    assert codes(load(**{"elsewhere.yaml": text}).errors) == [Code.NAMESPACE_WRONG]
 
 
 def test_a_namespace_on_a_cluster_wide_kind_is_warned_of() -> None:

@@ -1,0 +1,68 @@
+"""Every use of a secret in the manifests: which secret, which key of it, and where it is written.
+
+What a secret holds comes from the `berth:secrets` configuration, never from a manifest. Validation warns of names that
+the Environment does not list; planning refuses a use that the configuration does not hold.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from components.api.base import Document
+from components.api.inference_cluster import ExistingSource, InferenceCluster
+from components.api.model_cache import ModelCache
+from components.api.model_deployment import ModelDeployment
+from components.api.nodes import PathPart
+
+SYSTEM_NAMESPACE: Final = "modelplane-system"
+"""Where secrets of clusters are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretUse:
+    """One use: ``secret`` is ``namespace/name``; ``key`` is empty where the whole secret is meant."""
+
+    document: tuple[str, str, str]
+    path: tuple[PathPart, ...]
+    secret: str
+    key: str = ""
+
+
+def secret_uses(documents: Iterable[Document]) -> Iterator[SecretUse]:
+    """Yield every use of a secret that must be there, in the order of the documents."""
+    for document in documents:
+        if isinstance(document, InferenceCluster):
+            yield from _of_cluster(document)
+        elif isinstance(document, ModelCache):
+            hub = document.spec.hugging_face
+            if hub is not None and hub.auth_secret is not None:
+                path = ("spec", "huggingFace", "authSecret", "name")
+                secret = f"{document.namespace}/{hub.auth_secret.name}"
+                yield SecretUse(document.key, path, secret, hub.auth_secret.key)
+        elif isinstance(document, ModelDeployment):
+            yield from _of_deployment(document)
+
+
+def _of_cluster(cluster: InferenceCluster) -> Iterator[SecretUse]:
+    block = cluster.spec.cluster.block
+    if not isinstance(block, ExistingSource):
+        return
+    for field, reference in (("secretRef", block.secret_ref), ("identitySecretRef", block.identity_secret_ref)):
+        if reference is not None:
+            path = ("spec", "cluster", "existing", field, "name")
+            yield SecretUse(cluster.key, path, f"{SYSTEM_NAMESPACE}/{reference.name}", reference.key)
+
+
+def _of_deployment(deployment: ModelDeployment) -> Iterator[SecretUse]:
+    """Yield pull secrets and variables; a variable that is optional may lack its secret."""
+    for number, engine in enumerate(deployment.spec.template.spec.engines):
+        for index, member in enumerate(engine.members):
+            base = ("spec", "template", "spec", "engines", number, "members", index, "template", "spec")
+            for position, pull in enumerate(member.template.spec.image_pull_secrets):
+                path = (*base, "imagePullSecrets", position, "name")
+                yield SecretUse(deployment.key, path, f"{deployment.namespace}/{pull.name}")
+            for position, variable in enumerate(member.template.container.env):
+                reference = variable.value_from.secret_key_ref if variable.value_from else None
+                if reference is not None and not reference.optional:
+                    where = (*base, "containers", 0, "env", position, "valueFrom", "secretKeyRef", "name")
+                    yield SecretUse(deployment.key, where, f"{deployment.namespace}/{reference.name}", reference.key)
