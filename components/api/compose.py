@@ -178,7 +178,8 @@ class _Composer:
         self.nodes = nodes
         self.exhausted = False
         self.document_line = offset + 1
-        self.anchors: dict[str, tuple[Node, int]] = {}
+        self.anchors: dict[str, tuple[Node, int, int]] = {}  # value, how many nodes, how many levels
+        self.deepest = 0
         self.open: set[str] = set()
         self.keys: dict[str, str] = {}
 
@@ -218,9 +219,10 @@ class _Composer:
             self.exhausted = True
             self._stop(Code.FILE_TOO_LARGE, f"the file holds more than {MAX_NODES:,} values", line, column)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event.anchor, line, column)
+            return self._alias(event.anchor, line, column, depth)
         anchor = event.anchor
-        before = self.nodes
+        before, around = self.nodes, self.deepest
+        self.deepest = depth
         if anchor is not None:
             self.open.add(anchor)
         node: Node
@@ -236,7 +238,8 @@ class _Composer:
             node = self._mapping(line, column, depth)
         if anchor is not None:
             self.open.discard(anchor)
-            self.anchors[anchor] = (node, self.nodes - before)
+            self.anchors[anchor] = (node, self.nodes - before, self.deepest - depth)
+        self.deepest = max(around, self.deepest)
         return node
 
     def _items(self, depth: int) -> Iterator[Node]:
@@ -288,13 +291,17 @@ class _Composer:
                 message = "`<<` takes a mapping, or a list of mappings, to merge"
                 self._problem(Code.YAML_KEY, message, source.line, source.column)
 
-    def _alias(self, anchor: Any, line: int, column: int) -> Node:
+    def _alias(self, anchor: Any, line: int, column: int, depth: int) -> Node:
         if anchor in self.open or anchor not in self.anchors:
             inside = "stands inside the value it repeats" if anchor in self.open else "has no anchor before it"
             self._problem(Code.YAML_ALIAS, f"the alias `*{_short(anchor)}` {inside}", line, column)
             return ScalarNode(line, column, "", None, "*", broken=True)
-        node, size = self.anchors[anchor]
+        node, size, levels = self.anchors[anchor]
         self.nodes += size
+        self.deepest = max(self.deepest, depth + levels)
+        if self.deepest > MAX_DEPTH:
+            message = f"aliases nest values more than {MAX_DEPTH} levels deep"
+            self._stop(Code.YAML_TOO_DEEP, message, line, column)
         if self.nodes > MAX_NODES:
             self.exhausted = True
             message = f"the aliases of this file unfold to more than {MAX_NODES:,} values"

@@ -197,6 +197,14 @@ def test_aliases_that_unfold_without_end_are_refused() -> None:
     assert not composed.complete
 
 
+def test_aliases_cannot_nest_deeper_than_brackets() -> None:
+    """Forty levels, repeated inside forty: small, and too deep for whoever walks the tree."""
+    text = f"a: &a {'[' * 40}x{']' * 40}\nb: &b {'[' * 20}*a{']' * 20}\nc: {'[' * 5}*b{']' * 5}\n"
+    (problem,) = compose("f", text.encode()).problems
+    assert (problem.code, problem.line) == (Code.YAML_TOO_DEEP, 3)
+    assert compose("f", text.replace("[[[[[*b]]]]]", "*b").encode()).problems == []
+
+
 def test_a_broken_document_does_not_hide_the_next() -> None:
     """After a syntax error reading goes on at the next document, with the right lines."""
     text = b"a: 'x\n---\nb: 1\n---\nc: [\n---\nd: 1\nd: 2\n"
