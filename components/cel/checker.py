@@ -6,8 +6,9 @@ to be a namespace (``optional.of(x)``). The first problem is raised; its kind is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from components.cel import types as t
 from components.cel.declarations import Function, Overload
@@ -96,8 +97,10 @@ class _Checker:
         return self._checked
 
     def check(self, node: Expr) -> Type:
-        """Check one node and keep its type."""
-        found = _HANDLERS[type(node)](self, node)
+        """Check one node; its handler keeps the type, so that a level costs one frame, two for a fold."""
+        return _HANDLERS[type(node)](self, node)
+
+    def _keep(self, node: Expr, found: Type) -> Type:
         self._types[node.id] = found
         return found
 
@@ -114,7 +117,7 @@ class _Checker:
         return value
 
     def _literal(self, node: Literal) -> Type:
-        return _LITERALS[type(node.value)]
+        return self._keep(node, _LITERALS[type(node.value)])
 
     def _lookup(self, name: str, node: Expr) -> Type | None:
         """Find a variable or the name of a type."""
@@ -134,19 +137,20 @@ class _Checker:
         found = self._lookup(node.name, node)
         if found is None:
             self._fail("undeclared", f"undeclared reference to {node.name[:80]!r}", node.pos)
-        return found
+        return self._keep(node, found)
 
     def _select(self, node: Select) -> Type:
         name = qualified_name(node)
         if name and name.removeprefix(".").partition(".")[0] in _NAMESPACES:
             found = self._lookup(name, node)
             if found is not None:
-                return found
-        found = self._field(node, node.operand, node.field, optional=False)
-        return t.BOOL if node.test else found
+                return self._keep(node, found)
+        operand = _HANDLERS[type(node.operand)](self, node.operand)
+        found = self._field(node, operand, node.field, optional=False)
+        return self._keep(node, t.BOOL if node.test else found)
 
-    def _field(self, node: Expr, operand: Expr, name: str, *, optional: bool) -> Type:
-        target, wrapped = t.unwrap(self._resolve(self.check(operand)))
+    def _field(self, node: Expr, operand: Type, name: str, *, optional: bool) -> Type:
+        target, wrapped = t.unwrap(self._resolve(operand))
         if target.kind is Kind.MAP:
             found = target.params[1]
         elif target.kind is Kind.STRUCT:
@@ -175,28 +179,37 @@ class _Checker:
             assert isinstance(field_name, Literal)
             assert isinstance(field_name.value, str)
             self._types[field_name.id] = t.STRING
-            found = self._field(node, node.args[0], field_name.value, optional=True)
+            operand = _HANDLERS[type(node.args[0])](self, node.args[0])
+            found = self._field(node, operand, field_name.value, optional=True)
             self._checked.overloads[node.id] = ("select_optional_field",)
-            return found
+            return self._keep(node, found)
         target = node.target
-        if target is not None:
-            prefix = qualified_name(target)
-            if prefix:
-                full = f"{prefix}.{name}".removeprefix(".")
-                namespaced = self._functions.get(full)
-                if namespaced is not None:
-                    self._checked.global_names[node.id] = full
-                    return self._overload(node, namespaced, [self.check(arg) for arg in node.args], member=False)
-        types = [self.check(arg) for arg in node.args]
-        if target is not None:
-            types.insert(0, self.check(target))
-        elif name.startswith("."):
-            name = name[1:]
-            self._checked.global_names[node.id] = name
+        name = self._global_name(node)
+        types: list[Type] = []
+        for arg in node.args:
+            types.append(_HANDLERS[type(arg)](self, arg))  # noqa: PERF401 - a comprehension costs a frame a level
+        member = target is not None and node.id not in self._checked.global_names
+        if target is not None and member:
+            types.insert(0, _HANDLERS[type(target)](self, target))
         function = self._functions.get(name)
         if function is None:
             self._fail("undeclared", f"undeclared reference to function {name[:80]!r}", node.pos)
-        return self._overload(node, function, types, member=target is not None)
+        return self._keep(node, self._overload(node, function, types, member=member))
+
+    def _global_name(self, node: Call) -> str:
+        """Give the function's name; a receiver that is only a namespace becomes part of it."""
+        name, target = node.function, node.target
+        if target is None:
+            if name.startswith("."):
+                name = name[1:]
+                self._checked.global_names[node.id] = name
+            return name
+        prefix = qualified_name(target)
+        full = f"{prefix}.{name}".removeprefix(".")
+        if prefix and full in self._functions:
+            self._checked.global_names[node.id] = full
+            return full
+        return name
 
     def _overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> Type:
         if function.name == "_&&_" or function.name == "_||_":
@@ -262,25 +275,25 @@ class _Checker:
     def _list(self, node: ListExpr) -> Type:
         joined: Type | None = None
         for index, element in enumerate(node.elements):
-            found = self.check(element)
+            found = _HANDLERS[type(element)](self, element)
             if index in node.optional:
                 found = self._optional_value(element, found)
             joined = self._join(joined, found)
-        return t.list_of(self._free() if joined is None else joined)
+        return self._keep(node, t.list_of(self._free() if joined is None else joined))
 
     def _map(self, node: MapExpr) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
             assert isinstance(entry.key, Expr)
-            keys = self._join(keys, self.check(entry.key))
-            found = self.check(entry.value)
+            keys = self._join(keys, _HANDLERS[type(entry.key)](self, entry.key))
+            found = _HANDLERS[type(entry.value)](self, entry.value)
             if entry.optional:
                 found = self._optional_value(entry.value, found)
             values = self._join(values, found)
         if keys is None or values is None:
             keys, values = self._free(), self._free()
-        return t.map_of(keys, values)
+        return self._keep(node, t.map_of(keys, values))
 
     def _struct(self, node: StructExpr) -> Type:
         name = node.name.removeprefix(".")
@@ -300,20 +313,20 @@ class _Checker:
             if not self._bindings.assign([fields[entry.key]], [found]):
                 message = f"expected type of field '{entry.key}' is '{fields[entry.key]}' but found '{found}'"
                 self._fail("type-mismatch", message, entry.pos)
-        return result
+        return self._keep(node, result)
 
     def _fold(self, node: Fold) -> Type:
-        ranged = self._resolve(self.check(node.range))
-        accu = self.check(node.init)
+        ranged = self._resolve(_HANDLERS[type(node.range)](self, node.range))
+        accu = _HANDLERS[type(node.init)](self, node.init)
         self._scopes.append({node.accu: accu})
         first, second = self._range_types(node, ranged)
         self._scopes.append({node.var: first, node.var2: second} if node.var2 else {node.var: first})
-        self._expect(node.condition, self.check(node.condition), t.BOOL)
-        self._expect(node.step, self.check(node.step), accu)
+        self._expect(node.condition, _HANDLERS[type(node.condition)](self, node.condition), t.BOOL)
+        self._expect(node.step, _HANDLERS[type(node.step)](self, node.step), accu)
         self._scopes.pop()
-        result = self.check(node.result)
+        result = _HANDLERS[type(node.result)](self, node.result)
         self._scopes.pop()
-        return self._resolve(result)
+        return self._keep(node, self._resolve(result))
 
     def _range_types(self, node: Fold, ranged: Type) -> tuple[Type, Type]:
         if ranged.kind is Kind.LIST:
@@ -341,7 +354,7 @@ def _rename(value: Type, names: dict[Type, Type]) -> Type:
     return Type(value.kind, value.name, tuple([_rename(param, names) for param in value.params]))
 
 
-_HANDLERS: Final[dict[type[Expr], object]] = {
+_HANDLERS: Final[dict[type[Expr], Callable[[Any, Any], Type]]] = {
     Literal: _Checker._literal, Ident: _Checker._ident, Select: _Checker._select, Call: _Checker._call,
     ListExpr: _Checker._list, MapExpr: _Checker._map, StructExpr: _Checker._struct, Fold: _Checker._fold,
 }  # fmt: skip

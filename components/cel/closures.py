@@ -77,7 +77,14 @@ class Planner(FoldPlans):
         base = self._variable(root) if type(root) is Ident else self.plan(root)
         if not steps:
             return base
-        keys = [(step, *self._key(raw), optional, test) for step, raw, optional, test in steps]
+        keys: list[tuple[Expr, Closure | None, Value, bool, bool]] = []
+        for step, raw, optional, test in steps:
+            if isinstance(raw, str):
+                keys.append((step, None, raw, optional, test))
+            elif raw.id in self._constants.values:
+                keys.append((step, None, self._constants.values[raw.id], optional, test))
+            else:
+                keys.append((step, self.plan(raw), Unset, optional, test))
         if type(root) is Ident and root.name.removeprefix(".") == "device" and self.slot_of("device") is None:
             fused = _fused([(step, key, optional, test) for step, _, key, optional, test in keys])
             if fused is not None:
@@ -85,14 +92,6 @@ class Planner(FoldPlans):
         if len(keys) == 1 and keys[0][1] is None and not keys[0][3] and not keys[0][4]:
             return _one_step(base, keys[0][0].pos, keys[0][2])
         return _chain(base, tuple((step.pos, *rest) for step, *rest in keys))
-
-    def _key(self, key: Expr | str) -> tuple[Closure | None, Value]:
-        """Give the closure of a computed key, or the constant key."""
-        if isinstance(key, str):
-            return None, key
-        if key.id in self._constants.values:
-            return None, self._constants.values[key.id]
-        return self.plan(key), Unset
 
     def _variable(self, node: Ident) -> Closure:
         name = node.name.removeprefix(".")
@@ -107,9 +106,13 @@ class Planner(FoldPlans):
     def _call(self, node: Call) -> Closure:
         name = self._checked.global_names.get(node.id, node.function)
         if name == "_&&_" or name == "_||_":
-            return _logic([self.plan(arg) for arg in node.args], node.pos, absorbing=name == "_||_")
+            terms: list[Closure] = []
+            for arg in node.args:
+                terms.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level
+            return _logic(terms, node.pos, absorbing=name == "_||_")
         if name == "_?_:_":
-            return _conditional(*[self.plan(arg) for arg in node.args], pos=node.pos)
+            condition, then, otherwise = node.args
+            return _conditional(self.plan(condition), self.plan(then), self.plan(otherwise), pos=node.pos)
         if name == "_==_" or name == "_!=_":
             return self._equality(node, negated=name == "_!=_")
         if node.id in self._constants.sets:
@@ -122,7 +125,9 @@ class Planner(FoldPlans):
         overloads = self._checked.overloads[node.id]
         if name in {"or", "orValue"} and len(args) == 2:  # noqa: PLR2004 - receiver and alternative
             return _or_else(self.plan(args[0]), self.plan(args[1]), unwrap=name == "orValue")
-        planned = [self.plan(arg) for arg in args]
+        planned: list[Closure] = []
+        for arg in args:
+            planned.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level
         pattern = self._constants.patterns.get(node.id)
         if pattern is not None:
             return _patterned(name, pattern, planned, node.pos)

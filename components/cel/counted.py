@@ -25,7 +25,7 @@ from components.cel.counted_attributes import (
 from components.cel.device import DeviceView
 from components.cel.equality import equal
 from components.cel.estimate import LIST_COST, MAP_COST, STRUCT_COST, is_bind
-from components.cel.library.registry import found_text, implementation, is_dispatched
+from components.cel.library.registry import found_text, implementation, is_variadic
 from components.cel.loops import Unset, entries, growable, settled
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
@@ -257,7 +257,7 @@ class _Planner:
         overload = overloads[0] if len(overloads) == 1 else ""
         pattern = self._constants.patterns.get(node.id)
         function = self._checked.environment.functions[name]
-        early = len(args) > _BINARY or pattern is not None or is_dispatched(function, overloads)
+        early = len(args) > _BINARY or pattern is not None or is_variadic(function, overloads)
         if pattern is not None:
             run = _pattern_run(name, pattern)
         else:

@@ -41,17 +41,19 @@ class Step:
         if self.attribute is not None:
             key = self.attribute.resolve(state)
             if type(key) is EvaluationError:
-                return self._observed(state, key)
+                return key if optional else self._observed(state, key)
         try:
             if self.attribute is not None:
                 check_key(key)
             if self.test:
                 present = is_present(value, key)
-                self._observed(state, present)
-                return present if not optional or present else NOTHING
+                if optional and not present:
+                    return NOTHING
+                return self._observed(state, present)
             found = get_optional(value, key) if optional else get(value, key)
         except EvaluationError as error:
-            return self._observed(state, _placed(error, self.pos))
+            placed = _placed(error, self.pos)
+            return placed if optional else self._observed(state, placed)
         except EvaluationAborted as error:
             error.offset = self.pos
             raise

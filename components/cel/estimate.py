@@ -8,8 +8,9 @@ of strings, lists and maps keep both bounds. Unknown sizes are the largest uint6
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from components.cel.checker import Checked
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
@@ -129,19 +130,15 @@ class _Coster:
         self._locals: dict[str, list[_Local]] = {}
 
     def cost(self, node: Expr) -> int:
-        kind = type(node)
-        if kind is Literal:
-            return 0
-        if kind is Ident:
-            self._paths[node.id] = self._ident_path(node)
-            return 1
-        if kind is Select:
-            return self._select(node)
-        if kind is Call:
-            return self._call(node)
-        if kind is Fold:
-            return self._bind(node) if is_bind(node) else self._fold(node)
-        return self._literal(node)
+        """Price one node; handlers call each other through the table, so that a level costs one frame."""
+        return _PRICED[type(node)](self, node)
+
+    def _constant(self, _node: Literal) -> int:
+        return 0
+
+    def _ident(self, node: Ident) -> int:
+        self._paths[node.id] = self._ident_path(node)
+        return 1
 
     def _ident_path(self, node: Ident) -> Path:
         local = self._peek(node.name)
@@ -155,7 +152,7 @@ class _Coster:
         if node.id in self.checked.type_values:
             self._paths[node.id] = ()
             return 1
-        total = self.cost(node.operand)
+        total = _PRICED[type(node.operand)](self, node.operand)
         if node.test:
             return total
         if self.types[node.operand.id].kind in _STEP_KINDS:
@@ -170,22 +167,17 @@ class _Coster:
                 return local.path
         return self._paths.get(node.id, ())
 
-    def _literal(self, node: Expr) -> int:
-        if type(node) is ListExpr:
-            return self._list(node)
-        if type(node) is MapExpr:
-            return self._map(node)
-        assert isinstance(node, StructExpr)
+    def _struct(self, node: StructExpr) -> int:
         total = STRUCT_COST
         for entry in node.entries:
-            total = add(total, self.cost(entry.value))
+            total = add(total, _PRICED[type(entry.value)](self, entry.value))
         return total
 
     def _list(self, node: ListExpr) -> int:
         total = LIST_COST
         item: Size = (MAX, 0) if node.elements else (0, 0)
         for element in node.elements:
-            total = add(total, self.cost(element))
+            total = add(total, _PRICED[type(element)](self, element))
             item = union(item, self.size_of(element))
         self._entries[node.id] = EntrySize(Kind.LIST, (1, 1), item)
         return total
@@ -196,7 +188,7 @@ class _Coster:
         values = keys
         for entry in node.entries:
             assert isinstance(entry.key, Expr)
-            total = add(add(total, self.cost(entry.key)), self.cost(entry.value))
+            total = add(add(total, _PRICED[type(entry.key)](self, entry.key)), _PRICED[type(entry.value)](self, entry.value))
             keys, values = union(keys, self.size_of(entry.key)), union(values, self.size_of(entry.value))
         self._entries[node.id] = EntrySize(Kind.MAP, keys, values)
         return total
@@ -208,15 +200,17 @@ class _Coster:
         self._push(name, self._path(node), self.computed_size(node), self._entry(node))
 
     def _bind(self, node: Fold) -> int:
-        total = add(self.cost(node.range), self.cost(node.init))
+        total = add(_PRICED[type(node.range)](self, node.range), _PRICED[type(node.init)](self, node.init))
         self._push_bound(node.accu, node.init)
-        total = add(total, self.cost(node.result))
+        total = add(total, _PRICED[type(node.result)](self, node.result))
         self._locals[node.accu].pop()
         self._copy_sizes(node, node.result)
         return total
 
     def _fold(self, node: Fold) -> int:
-        total = add(self.cost(node.range), self.cost(node.init))
+        if is_bind(node):
+            return self._bind(node)
+        total = add(_PRICED[type(node.range)](self, node.range), _PRICED[type(node.init)](self, node.init))
         self._push_bound(node.accu, node.init)
         entry = self._entry(node.range)
         key, value = (entry.key, entry.value) if entry else (None, None)
@@ -227,12 +221,12 @@ class _Coster:
             self._push(node.var2, (*path, "@items" if listed else "@values"), value, None)
         else:
             self._push(node.var, (*path, "@items" if listed else "@keys"), value if listed else key, None)
-        each = self.cost(node.condition)
-        each = add(self.cost(node.step), each)
+        each = _PRICED[type(node.condition)](self, node.condition)
+        each = add(_PRICED[type(node.step)](self, node.step), each)
         self._locals[node.var].pop()
         if node.var2:
             self._locals[node.var2].pop()
-        total = add(total, self.cost(node.result))
+        total = add(total, _PRICED[type(node.result)](self, node.result))
         self._locals[node.accu].pop()
         count = self.size_of(node.range)
         total = add(total, multiply(count[1], each))
@@ -251,18 +245,18 @@ class _Coster:
         name = self.checked.global_names.get(node.id, node.function)
         target = None if node.id in self.checked.global_names else node.target
         if name == "dyn":
-            total = add(self.cost(node.args[0]), 1)
+            total = add(_PRICED[type(node.args[0])](self, node.args[0]), 1)
             self._copy_sizes(node, node.args[0])
             return total
         costs: list[int] = []
         args: list[Node] = []
         for arg in node.args:
-            costs.append(self.cost(arg))
+            costs.append(_PRICED[type(arg)](self, arg))
             args.append(self.node_of(arg))
         total = 0
         receiver = None
         if target is not None:
-            total = self.cost(target)
+            total = _PRICED[type(target)](self, target)
             receiver = self.node_of(target)
         largest = 0
         result: Size | None = None
@@ -329,6 +323,12 @@ class _Coster:
         if mine is not None and theirs is not None:
             key, value = union(mine.key, theirs.key), union(mine.value, theirs.value)
             self._entries[node.id] = EntrySize(mine.kind, key, value)
+
+
+_PRICED: Final[dict[type[Expr], Callable[[Any, Any], int]]] = {
+    Literal: _Coster._constant, Ident: _Coster._ident, Select: _Coster._select, Call: _Coster._call,
+    ListExpr: _Coster._list, MapExpr: _Coster._map, StructExpr: _Coster._struct, Fold: _Coster._fold,
+}  # fmt: skip
 
 
 def is_bind(node: Fold) -> bool:

@@ -146,7 +146,7 @@ def _names(make: Maker, args: Args, count: int) -> tuple[str, str, str]:
 
 def _has(make: Maker, _target: Expr | None, args: Args) -> Expr | None:
     node = args[0]
-    if isinstance(node, Select) and not node.test:
+    if isinstance(node, Select):
         return make.test(node)
     return make.fail(node, "invalid argument to has() macro")
 

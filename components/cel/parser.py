@@ -24,7 +24,6 @@ from components.cel.syntax import (
     MapExpr,
     Select,
     StructExpr,
-    qualified_name,
 )
 
 MAX_DEPTH: Final = 250
@@ -214,7 +213,10 @@ class Parser:
         return Call(self.fresh(), pos, max(left.height, right.height) + 1, function, None, (left, right))
 
     def _operand(self) -> Expr:
-        """Parse unary operators, a primary and what follows it."""
+        """Parse unary operators, a primary and what follows it.
+
+        Long on purpose: every nested expression is entered from here, which keeps a level at two frames.
+        """
         prefix, prefix_pos, count = self._kind, -1, 0
         if prefix == "!" or (prefix == "-" and not self._signed_number()):
             while self._kind == prefix:
@@ -223,51 +225,102 @@ class Parser:
                 count += 1
             if self._kind == "-" and not (prefix == "!" and self._signed_number()):
                 self._unexpected("an operand")
-        node = self._primary()
-        while True:
-            kind = self._kind
-            if kind == ".":
-                node = self._dot(node)
-            elif kind == "[":
+        kind, text, pos = self._tokens[self._index]
+        node: Expr
+        if kind == "(":
+            self._next()
+            node = self._expr()
+            self._expect(")")
+        elif kind == "ident" or kind == ".":
+            name, pos = self._name()
+            if self._kind == "(":
                 pos = self._next()[2]
-                optional = self._kind == "?"
-                if optional:
-                    self._next()
+                args: list[Expr] = []
+                while self._more(")", args):
+                    args.append(self._expr())
+                node = self._call_or_macro(pos, name, None, tuple(args), max([arg.height for arg in args], default=0))
+            elif self._kind == "{" or (self._kind == "." and self._message_ahead()):
+                node = self._literal_of_entries(name)
+            else:
+                node = Ident(self.fresh(), pos, 0, name)
+        elif kind == "[":
+            self._next()
+            optional: set[int] = set()
+            elements: list[Expr] = []
+            while self._more("]", elements, trailing=True):
+                if self._skip("?"):
+                    optional.add(len(elements))
+                elements.append(self._expr())
+            height = max([element.height for element in elements], default=0)
+            node = ListExpr(self.fresh(), pos, height, tuple(elements), frozenset(optional))
+        elif kind == "{":
+            node = self._literal_of_entries(None)
+        else:
+            node = self._constant(kind, text, pos)
+        while self._kind == "." or self._kind == "[":
+            kind, _, pos = self._next()
+            marked = self._skip("?")
+            if kind == "[":
                 index = self._expr()
                 self._expect("]")
-                node = self._call("_[?_]" if optional else "_[_]", node, index, pos)
+                node = self._call("_[?_]" if marked else "_[_]", node, index, pos)
+                continue
+            text, name_pos = self._field_name()
+            if self._kind == "(" and not marked and not text.startswith("`"):
+                pos = self._next()[2]
+                args = []
+                while self._more(")", args):
+                    args.append(self._expr())
+                height = max([node.height, *[arg.height for arg in args]]) + 1
+                node = self._call_or_macro(pos, text, node, tuple(args), height)
             else:
-                break
+                node = self._selection(node, text, pos, name_pos, optional=marked)
         if count % 2:
             node = Call(self.fresh(), prefix_pos, node.height, "!_" if prefix == "!" else "-_", None, (node,))
         return node
+
+    def _skip(self, kind: str) -> bool:
+        """Take a token when it is there."""
+        if self._kind != kind:
+            return False
+        self._next()
+        return True
+
+    def _more(self, close: str, found: list[Expr] | list[Entry], *, trailing: bool = False) -> bool:
+        """Take what stands between items; tell whether another one follows."""
+        if self._skip(close):
+            return False
+        if not found:
+            if trailing and self._skip(","):
+                self._expect(close)
+                return False
+            return True
+        self._expect(",")
+        if trailing and self._skip(close):
+            return False
+        return True
 
     def _signed_number(self) -> bool:
         """Tell whether a minus sign stands before a number, where it belongs to the literal."""
         return self._kind == "-" and self._tokens[self._index + 1][0] in {"int", "float"}
 
-    def _dot(self, node: Expr) -> Expr:
-        pos = self._next()[2]
-        optional = self._kind == "?"
-        if optional:
-            self._next()
-        kind, text, name_pos = self._tokens[self._index]
-        if kind == "esc" and self._tokens[self._index + 1][0] != "(":
+    def _field_name(self) -> tuple[str, int]:
+        """Take a field name; a back-quoted one keeps its quotes."""
+        kind, text, pos = self._tokens[self._index]
+        if kind == "esc":
             if not self._backquotes:
-                self.fail("syntax", "unsupported syntax: '`'", name_pos)
-            text = text[1:-1]
+                self.fail("syntax", "unsupported syntax: '`'", pos)
         elif kind != "ident":
             self._unexpected("a field name")
         self._next()
-        if self._kind == "(" and not optional:
-            open_pos = self._next()[2]
-            args = self._arguments(")")
-            height = max([node.height, *(arg.height for arg in args)]) + 1
-            return self._call_or_macro(open_pos, text, node, args, height)
+        return text, pos
+
+    def _selection(self, node: Expr, text: str, pos: int, name_pos: int, *, optional: bool) -> Expr:
+        name = text.strip("`")
         if optional:
-            name = Literal(self.fresh(), name_pos, 0, text)
-            return Call(self.fresh(), pos, node.height + 1, "_?._", None, (node, name))
-        return Select(self.fresh(), pos, node.height + 1, node, text, test=False)
+            literal = Literal(self.fresh(), name_pos, 0, name)
+            return Call(self.fresh(), pos, node.height + 1, "_?._", None, (node, literal))
+        return Select(self.fresh(), pos, node.height + 1, node, name, test=False)
 
     def _call_or_macro(self, pos: int, name: str, target: Expr | None, args: tuple[Expr, ...], height: int) -> Expr:
         macro = self._macros.get((name, len(args), target is not None))
@@ -278,47 +331,16 @@ class Parser:
                 return expanded
         return Call(self.fresh(), pos, height, name, target, args)
 
-    def _arguments(self, close: str) -> tuple[Expr, ...]:
-        args: list[Expr] = []
-        if self._kind != close:
-            args.append(self._expr())
-            while self._kind == ",":
-                self._next()
-                args.append(self._expr())
-        self._expect(close)
-        return tuple(args)
-
-    def _primary(self) -> Expr:
-        kind, text, pos = self._tokens[self._index]
-        if kind == "(":
-            self._next()
-            node = self._expr()
-            self._expect(")")
-            return node
-        if kind == "ident" or kind == ".":
-            return self._name()
-        if kind == "[":
-            return self._list()
-        if kind == "{":
-            self._next()
-            entries = self._entries(fields=False)
-            height = max(
-                [entry.value.height for entry in entries] + [_key_height(entry) for entry in entries], default=0
-            )
-            return MapExpr(self.fresh(), pos, height, entries)
-        if kind in _NAMED:
-            self._next()
-            return Literal(self.fresh(), pos, 0, _NAMED[kind])
-        return self._literal(kind, text, pos)
-
-    def _literal(self, kind: str, text: str, pos: int) -> Expr:
+    def _constant(self, kind: str, text: str, pos: int) -> Expr:
         value: object
         negative = kind == "-" and self._signed_number()
         if negative:
             self._next()
             kind, text, _ = self._tokens[self._index]
         try:
-            if kind == "int":
+            if kind in _NAMED:
+                value = _NAMED[kind]
+            elif kind == "int":
                 value = literals.integer(text, negative=negative)
             elif kind == "uint":
                 value = literals.unsigned(text)
@@ -335,91 +357,41 @@ class Parser:
         self._next()
         return Literal(self.fresh(), pos, 0, value)
 
-    def _name(self) -> Expr:
-        """Parse a name, a global call, or a message literal."""
-        _, _, pos = self._tokens[self._index]
-        dot = ""
-        if self._kind == ".":
-            self._next()
-            dot = "."
+    def _name(self) -> tuple[str, int]:
+        """Take a name with its leading dot."""
+        dot = "." if self._skip(".") else ""
         if self._kind != "ident":
             self._unexpected("a name")
-        if self._message_ahead():
-            return self._message(dot)
         _, name, pos = self._next()
-        if name in _RESERVED:
+        if name in _RESERVED and not (self._kind == "{" or (self._kind == "." and self._message_ahead())):
             self.fail("syntax", f"reserved identifier: {name}", pos)
-        if self._kind != "(":
-            return Ident(self.fresh(), pos, 0, dot + name)
-        open_pos = self._next()[2]
-        args = self._arguments(")")
-        height = max((arg.height for arg in args), default=0)
-        return self._call_or_macro(open_pos, dot + name, None, args, height)
+        return dot + name, pos
 
     def _message_ahead(self) -> bool:
-        """Tell whether the name at hand, with its selections, is followed by an opening brace."""
-        tokens, index = self._tokens, self._index + 1
+        """Tell whether the selections at hand end in an opening brace."""
+        tokens, index = self._tokens, self._index
         while tokens[index][0] == "." and tokens[index + 1][0] == "ident":
             index += 2
         return tokens[index][0] == "{"
 
-    def _message(self, dot: str) -> Expr:
-        name = dot + self._next()[1]
-        while self._kind == ".":
-            self._next()
+    def _literal_of_entries(self, name: str | None) -> Expr:
+        """Parse a map, or a message whose name begins with ``name``."""
+        while name is not None and self._skip("."):
             name += "." + self._next()[1]
         pos = self._next()[2]
-        entries = self._entries(fields=True)
-        return StructExpr(self.fresh(), pos, max((entry.value.height for entry in entries), default=0), name, entries)
-
-    def _list(self) -> Expr:
-        pos = self._next()[2]
-        elements: list[Expr] = []
-        optional: set[int] = set()
-        while self._kind != "]":
-            if self._kind == "," and not elements:
-                self._next()
-                break
-            if self._kind == "?":
-                self._next()
-                optional.add(len(elements))
-            elements.append(self._expr())
-            if self._kind != ",":
-                break
-            self._next()
-        self._expect("]")
-        height = max((element.height for element in elements), default=0)
-        return ListExpr(self.fresh(), pos, height, tuple(elements), frozenset(optional))
-
-    def _entries(self, *, fields: bool) -> tuple[Entry, ...]:
         entries: list[Entry] = []
-        while self._kind != "}":
-            if self._kind == "," and not entries:
-                self._next()
-                break
-            optional = self._kind == "?"
-            if optional:
-                self._next()
-            key = self._field_name() if fields else self._expr()
-            pos = self._expect(":")
-            entries.append(Entry(pos, key, self._expr(), optional))
-            if self._kind != ",":
-                break
-            self._next()
-        self._expect("}")
-        return tuple(entries)
-
-    def _field_name(self) -> str:
-        kind, text, pos = self._next()
-        if kind == "esc" and self._backquotes:
-            return text[1:-1]
-        if kind != "ident":
-            self.fail("syntax", "a field name is expected", pos)
-        return text
+        height = 0
+        while self._more("}", entries, trailing=True):
+            optional = self._skip("?")
+            key = self._expr() if name is None else self._field_name()[0].strip("`")
+            colon = self._expect(":")
+            entries.append(Entry(colon, key, self._expr(), optional))
+            height = max(height, entries[-1].value.height, _key_height(entries[-1]))
+        if name is None:
+            return MapExpr(self.fresh(), pos, height, tuple(entries))
+        return StructExpr(self.fresh(), pos, height, name, tuple(entries))
 
 
 def _key_height(entry: Entry) -> int:
     return entry.key.height if isinstance(entry.key, Expr) else 0
 
-
-__all__ = ["MAX_CODE_POINTS", "MAX_DEPTH", "Parser", "parse", "qualified_name"]

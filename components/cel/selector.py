@@ -36,11 +36,14 @@ from components.cel.values import Opt, Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from components.cel.counted import CountedProgram
+
 _T = TypeVar("_T")
 
 FAST_ESTIMATE: Final = 100_000
 CACHE_SIZE: Final = 4_096
 _FORM_OBSERVERS: Final = frozenset({"isInteger", "asInteger", "asApproximateFloat", "add", "sub"})
+_CRASHING: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "flatten"})
 _FORM_CHANGERS: Final = frozenset({"compareTo", "isLessThan", "isGreaterThan", "add", "sub"})
 
 
@@ -90,36 +93,43 @@ class Selector:
         """Answer for one device, as kube-scheduler would."""
         closure = self._closure
         if closure is None or view.problem or view.has_lists or not view.bounded:
-            return self._evaluate_with_care(view)
+            return self.counted(view)[0]
         try:
             value = closure([view] if self._slots == 1 else [view, *[None] * (self._slots - 1)])
         except (EvaluationError, EvaluationAborted) as error:
             return self._failed(error)
         except RecursionError:
-            return self._evaluate_with_care(view)
+            return self.counted(view)[0]
         if value is True:
             return _MATCH
         return _NO_MATCH if value is False else self._no_bool(value)
 
-    def _evaluate_with_care(self, view: DeviceView) -> Answer:
-        """Answer for malformed devices, and by the counted way where the fast one might differ."""
-        if view.problem:
-            return Answer(Outcome.ERROR, f"the device is malformed: {view.problem}", "device-attribute")
-        if view.has_lists and not self._environment.list_attributes:
-            message = f"the device has a list attribute, which Kubernetes {self.minor} cannot read"
-            return Answer(Outcome.ERROR, message, "device-attribute")
-        return self.counted(view)[0]
-
     def counted(self, view: DeviceView) -> tuple[Answer, int]:
         """Answer and count the cost as kube-scheduler does; slower than ``evaluate``."""
-        from components.cel.counted import CountedProgram  # noqa: PLC0415 - only selectors that need it pay for it
-
-        value, cost = _deep(lambda: CountedProgram(self._checked()).run(view, COST_LIMIT))
+        refused = self._refusal(view)
+        if refused is not None:
+            return refused, 0
+        value, cost = _deep(lambda: self.program().run(view, COST_LIMIT))
         if isinstance(value, EvaluationError | EvaluationAborted):
             return self._failed(value), cost
         if value is True:
             return _MATCH, cost
         return (_NO_MATCH if value is False else self._no_bool(value)), cost
+
+    def program(self) -> CountedProgram:
+        """Plan the counted evaluation, anew each time."""
+        from components.cel.counted import CountedProgram  # noqa: PLC0415 - only selectors that need it pay for it
+
+        return CountedProgram(self._checked())
+
+    def _refusal(self, view: DeviceView) -> Answer | None:
+        """Give the error that a device answers to every selector."""
+        if view.problem:
+            return Answer(Outcome.ERROR, f"the device is malformed: {view.problem}", "device-attribute")
+        if view.has_lists and not self._environment.list_attributes:
+            message = f"the device has a list attribute, which Kubernetes {self.minor} cannot read"
+            return Answer(Outcome.ERROR, message, "device-attribute")
+        return None
 
     def tree(self) -> Checked:
         """Give the checked syntax tree, made anew."""
@@ -208,15 +218,19 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
     cost = estimate(checked)
     closure: Closure | None = None
     slots = 1
-    if cost <= FAST_ESTIMATE and not _observes_forms(checked.root):
+    if cost <= FAST_ESTIMATE and not _needs_care(checked.root):
         planner = Planner(checked, constants_of(checked, expression))
         closure = planner.plan(checked.root)
         slots = planner.slots
     return Selector(expression, minor, gates, cost, scheduler, closure, slots)
 
 
-def _observes_forms(root: Expr) -> bool:
-    """Tell whether an evaluation could see that a comparison changed the form of a quantity."""
+def _needs_care(root: Expr) -> bool:
+    """Tell whether only the counted way is right.
+
+    It is where an evaluation could see that a comparison changed the form of a quantity, and for list functions on
+    whose misuse upstream's counter panics.
+    """
     names: set[str] = set()
     stack = [root]
     while stack:
@@ -224,6 +238,8 @@ def _observes_forms(root: Expr) -> bool:
         if type(node) is Call:
             names.add(node.function)
         stack += children(node)
+    if names & _CRASHING:
+        return True
     return bool(names & _FORM_OBSERVERS) and bool(names & _FORM_CHANGERS)
 
 

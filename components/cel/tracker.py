@@ -99,17 +99,29 @@ def _traversal(value: Value) -> int:
 
 
 def _allocated(factor: float, size: int) -> int:
-    return int(float(size) * factor) + 1 + _LIST
+    # A negative product wraps to the top of uint64 in Go and then stays near it.
+    return (int(float(size) * factor) + 1 + _LIST) % 2**64
+
+
+def _crash() -> EvaluationAborted:
+    """Report what makes upstream's counter panic, which ends the evaluation whatever stands around it."""
+    return EvaluationAborted("internal", "kube-scheduler fails on a list function whose receiver is no list")
 
 
 def _flattened(args: Sequence[Value], _result: Value) -> int:
-    depth = float(args[1]) if len(args) == 2 else 1.0  # type: ignore[arg-type]  # noqa: PLR2004 - list and depth
-    return _allocated(max(depth, 0.0), own_size(args[0]))
+    depth = 1.0
+    if len(args) == 2:  # noqa: PLR2004 - list and depth
+        if type(args[1]) is not int:
+            raise _crash()
+        depth = float(args[1])
+    return _allocated(depth, own_size(args[0]))
 
 
 def _self_compared(value: Value) -> int:
-    size = own_size(value)
-    first = value[0] if isinstance(value, list) and value else None
+    if not isinstance(value, list):
+        raise _crash()
+    size = len(value)
+    first = value[0] if value else None
     return _allocated(2.0 + _TEXT if isinstance(first, str | bytes) else 2.0, size * size)
 
 

@@ -122,4 +122,7 @@ def equivalent(left: Type, right: Type) -> bool:
         return False
     if left.kind is not Kind.PARAM and left.name != right.name:
         return False
-    return all(equivalent(mine, theirs) for mine, theirs in zip(left.params, right.params, strict=True))
+    for mine, theirs in zip(left.params, right.params, strict=True):
+        if not equivalent(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+            return False
+    return True

@@ -41,8 +41,13 @@ class Bindings:
             return t.DYN if free_to_dyn else value
         if not value.params:
             return value
-        params = tuple([self.resolve(param, free_to_dyn=free_to_dyn) for param in value.params])
-        return value if params == value.params else Type(value.kind, value.name, params)
+        params: list[Type] = []
+        changed = False
+        for param in value.params:
+            resolved = self.resolve(param, free_to_dyn=free_to_dyn)
+            changed = changed or resolved is not param
+            params.append(resolved)
+        return Type(value.kind, value.name, tuple(params)) if changed else value
 
     def _assignable(self, source: Type, target: Type) -> bool:
         if target.kind is Kind.PARAM:
@@ -63,14 +68,13 @@ class Bindings:
         if source.kind is Kind.TYPE:
             return target.kind is Kind.TYPE
         if source.kind in _STRUCTURED:
-            same = source.kind is target.kind and source.name == target.name
-            return same and self._all_assignable(source.params, target.params)
+            if source.kind is not target.kind or source.name != target.name or len(source.params) != len(target.params):
+                return False
+            for mine, theirs in zip(source.params, target.params, strict=True):
+                if not self._assignable(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+                    return False
+            return True
         return source.kind is target.kind and source.name == target.name
-
-    def _all_assignable(self, sources: tuple[Type, ...], targets: tuple[Type, ...]) -> bool:
-        if len(sources) != len(targets):
-            return False
-        return all(self._assignable(source, target) for source, target in zip(sources, targets, strict=True))
 
     def _substitute(self, value: Type, parameter: Type) -> tuple[bool, bool]:
         """Try to let ``parameter`` stand for ``value``; also tell whether it was bound already."""
@@ -98,7 +102,10 @@ class Bindings:
         if within.kind is Kind.PARAM:
             bound = self._map.get(within)
             return bound is None or self._absent(parameter, bound)
-        return all(self._absent(parameter, one) for one in within.params)
+        for one in within.params:
+            if not self._absent(parameter, one):  # noqa: SIM110 - all() costs a frame a level
+                return False
+        return True
 
 
 def most_general(left: Type, right: Type) -> Type:
@@ -114,7 +121,10 @@ def _at_most_as_specific(left: Type, right: Type) -> bool:
     if left.kind in _STRUCTURED:
         if left.name != right.name or len(left.params) != len(right.params):
             return False
-        return all(_at_most_as_specific(mine, theirs) for mine, theirs in zip(left.params, right.params, strict=True))
+        for mine, theirs in zip(left.params, right.params, strict=True):
+            if not _at_most_as_specific(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+                return False
+        return True
     return left.kind is Kind.TYPE or left == right
 
 

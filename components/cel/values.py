@@ -103,6 +103,8 @@ def key_of(key: Value) -> Value:
         return key
     if kind is UInt:
         return ("uint", int(key))  # type: ignore[call-overload]
+    if kind is float and key != key:  # noqa: PLR0124 - NaN is never found again
+        return object()
     if kind is bool or kind is float or key is None:
         return (kind, key)
     if kind in UNHASHABLE:

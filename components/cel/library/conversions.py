@@ -18,7 +18,7 @@ _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)
 _DOUBLE: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _HEX_DOUBLE: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+", re.ASCII)
-_UNDERSCORED: Final = re.compile(r"(?<=[0-9a-fA-FxX])_(?=[0-9a-fA-F])")
+_UNDERSCORED: Final = re.compile(r"(?<=[0-9])_(?=[0-9])|(?<=0[xX])_(?=[0-9a-fA-F])")
 _TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 _MAX_DIGITS: Final = 400
@@ -60,6 +60,7 @@ def _text_to_double(text: str) -> float:
     if text.lower() == "nan":
         return math.nan
     value = math.inf
+    text = _UNDERSCORED.sub("", text)
     if _DOUBLE.fullmatch(text):
         value = float(text)
     elif _HEX_DOUBLE.fullmatch(text):

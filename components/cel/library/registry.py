@@ -126,8 +126,10 @@ OVERLOADS: Final[dict[str, Implementation]] = {
 _OPEN: Final = frozenset({Kind.PARAM, Kind.DYN})
 
 
-def is_dispatched(function: Function, overloads: tuple[str, ...]) -> bool:
-    """Tell whether the overload is only chosen at run time."""
+def is_variadic(function: Function, overloads: tuple[str, ...]) -> bool:
+    """Tell whether the call is made through upstream's variadic form, which stops at the first error."""
+    if function.name == "format":
+        return True
     return function.name not in WHOLE and len(overloads) != 1 and len(function.overloads) > 1
 
 

@@ -174,8 +174,8 @@ def _zone(name: str) -> int:
 
 
 def _parts(value: Timestamp, zone: str | None) -> tuple[int, int, int, int, int, int]:
-    """Give year, month, day, day of the year, weekday and second of the day."""
-    seconds = value.nanos // _BILLION + (value.offset if zone is None else _zone(zone))
+    """Give year, month, day, day of the year, weekday and second of the day, in UTC without a zone."""
+    seconds = value.nanos // _BILLION + (0 if zone is None else _zone(zone))
     days, clock = divmod(seconds, _DAY)
     year, month, day = _civil(days)
     first = _days(year, 1, 1) if year >= 0 else None
