@@ -1,13 +1,11 @@
 """The ``berth`` command: which verbs there are, and the one place that turns errors into messages and exit codes."""
 
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
 from cyclopts import App, CycloptsError
 
-from automation.cli.version import berth_version
 from components.errors import BerthError, InternalError
 
 _INTERRUPTED = 130
@@ -40,7 +38,7 @@ def build_app() -> App:
         name="berth",
         help="An inference fleet as a reviewed Pulumi plan.",
         help_format="plaintext",
-        version=berth_version,
+        version=_version,
         version_flags=["--version"],
         result_action="return_value",
     )
@@ -48,6 +46,12 @@ def build_app() -> App:
         names = [verb, _ALIASES[verb]] if verb in _ALIASES else [verb]
         app.command(f"automation.cli.{verb}:{'app' if verb == 'selector' else verb}", name=names, help=text)
     return app
+
+
+def _version() -> str:
+    from automation.cli.version import berth_version
+
+    return berth_version()
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -65,6 +69,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("interrupted; nothing was started\n")
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last line of defence: a bug gets its own exit code and a trace)
+        import traceback
+
         traceback.print_exc()
         bug = InternalError(
             f"a bug in Berth: {type(error).__name__}: {error}", help="please report it with the lines above"
