@@ -52,10 +52,10 @@ def _value(value: Any, rule: Any, objects: Mapping[str, Any], path: str) -> Iter
     elif "union" in rule:
         tries = [list(_value(value, member, objects, path)) for member in rule["union"]]
         if all(tries):
-            deepest = max(tries, key=lambda failures: len(failures[0].path))
+            nearest = min(tries, key=lambda failures: (failures[0].path == path, len(failures)))
             wanted = " or ".join(_words(member) for member in rule["union"])
-            shallow = deepest[0].path == path
-            yield from [Failure(path, f"expected {wanted}, got {_kind(value)}")] if shallow else deepest
+            shallow = nearest[0].path == path
+            yield from [Failure(path, f"expected {wanted}, got {_kind(value)}")] if shallow else nearest
     elif "literal" in rule:
         if value not in rule["literal"]:
             yield Failure(path, f"expected {_words(rule)}")

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from automation.rehearsal.wire import UNKNOWN, Secret
+from automation.rehearsal.provider.check import check
+from automation.rehearsal.wire import SIGNATURE, UNKNOWN, Secret
 from tests.support.simulated import CLUSTER, NODES, VPC, Provider
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
@@ -200,3 +201,37 @@ def test_provider_settings_are_checked(aws: Provider, existing: Provider) -> Non
     assert existing.check_config(kubeconfig="x", __internal={}, clusterIdentifer="y") == [
         ("clusterIdentifer", "unknown property")
     ]
+
+
+ASSET = {SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}
+SHAPES = {"o": {"a": ["str", True]}, "p": {"b": ["int", True]}}
+BOTH = {"union": [{"object": "o"}, {"object": "p"}]}
+EXPRESSIONS: dict[str, tuple[Any, Any, list[tuple[str, str]]]] = {
+    "float": ("float", 1, []),
+    "not a float": ("float", True, [("x", "expected a number, got true or false")]),
+    "asset": ("asset", ASSET, []),
+    "not an asset": ("asset", [], [("x", "expected an asset or archive, got a list")]),
+    "asset for an object": ({"object": "o"}, ASSET, []),
+    "asset for a list": ({"list": "str"}, ASSET, []),
+    "anything": ("any", [{}], []),
+    "one of two objects": (BOTH, {"b": 1}, []),
+    "nearly one of two objects": (BOTH, {"b": "1"}, [("x.b", "expected a whole number, got a string")]),
+    "neither": (BOTH, 1, [("x", "expected an object or an object, got a number")]),
+    "nested union": (
+        {"list": {"union": ["str", {"literal": [1, 2]}]}},
+        [1, 3],
+        [("x[1]", "expected a string or one of 1, 2, got a number")],
+    ),
+    "a map of lists": (
+        {"map": {"list": "int"}},
+        {"k": [1, "2"]},
+        [("x.k[1]", "expected a whole number, got a string")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rule", "value", "want"), EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_every_kind_of_type_is_checked(rule: Any, value: Any, want: list[tuple[str, str]]) -> None:
+    """Types that the SDKs in use hardly have are checked as well."""
+    found = check({"x": value}, {"inputs": {"x": [rule, True]}, "objects": SHAPES})
+    assert [(failure.path, failure.reason) for failure in found] == want

@@ -1,5 +1,6 @@
 """Placing simulated providers, and the program as the engine starts it: a process that prints a port and serves."""
 
+import contextlib
 import json
 import os
 import select
@@ -14,6 +15,7 @@ import pytest
 
 from automation.rehearsal.cloud import SimulatedCloud
 from automation.rehearsal.install import MARKER, install
+from components.errors import DriverError
 from tests.support.simulated import VPC, connected
 
 AWS = "plugins/resource-aws-v7.51.1/pulumi-resource-aws"
@@ -124,7 +126,23 @@ def test_a_provider_ends_with_its_engine(home: Path) -> None:
         ended, _, _ = select.select([provider], [], [], 60)
         assert ended
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(provider, signal.SIGKILL)
         os.close(provider)
+
+
+def test_rules_that_cannot_be_derived_are_an_error(tmp_path: Path) -> None:
+    """An interpreter without the SDK, for one, is named with what it said."""
+    with pytest.raises(DriverError, match="rules of the simulated aws provider cannot be derived") as caught:
+        install(tmp_path, interpreter=Path("/bin/false"), database=tmp_path / "cloud.db")
+    assert caught.value.help == "berth doctor"
+
+
+def test_clouds_without_an_sdk_are_left_out(tmp_path: Path) -> None:
+    """A table alone places nothing: there is no version that anybody would ask for."""
+    (tmp_path / "nowhere.json").write_text('{"style": "catalog", "types": {}}')
+    install(tmp_path / "home", interpreter=HERE, database=tmp_path / "cloud.db", data=tmp_path)
+    assert not (tmp_path / "home").exists()
 
 
 def test_adding_a_cloud_is_a_matter_of_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -109,7 +110,7 @@ def test_an_unreadable_kubeconfig_makes_the_cluster_unreachable(
 
 @pytest.mark.parametrize("form", ["json", "yaml", "file"])
 def test_kubeconfigs_are_text_or_a_file(
-    form: str, kubernetes: Callable[..., Provider], cloud: SimulatedCloud, tmp_path: Any
+    form: str, kubernetes: Callable[..., Provider], cloud: SimulatedCloud, tmp_path: Path
 ) -> None:
     """JSON, YAML and the path of a file mean the same cluster."""
     text = kubeconfig("https://edge.test:6443")
@@ -123,6 +124,22 @@ def test_kubeconfigs_are_text_or_a_file(
 
 
 # -- objects -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_kubeconfig_file_that_is_not_text_is_said_to_be_so(
+    kubernetes: Callable[..., Provider], tmp_path: Path
+) -> None:
+    """A file in another encoding, or any other file, is no kubeconfig."""
+    (tmp_path / "kc").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Refusal, match="is not UTF-8"):
+        kubernetes(kubeconfig=str(tmp_path / "kc")).create(CONFIG, "c", named("c"))
+
+
+def test_updates_with_unknown_values_are_previewed_as_they_are(existing: Provider) -> None:
+    """What is not known yet is not asked of the server."""
+    id_, outputs = existing.create(CONFIG, "c", named("c"))
+    news = named("c", data={"a": UNKNOWN})
+    assert existing.update(CONFIG, "c", id_, olds=outputs, news=news, preview=True)["data"] == {"a": UNKNOWN}
 
 
 def test_previews_leave_the_status_unknown(existing: Provider, cloud: SimulatedCloud) -> None:
