@@ -139,8 +139,8 @@ class Document(Model):
     COLUMNS: ClassVar[tuple[tuple[str, str], ...]] = ()
     """The printer columns that follow NAME: heading and path."""
 
-    api_version: ApiVersion
-    """`modelplane.ai/v1alpha1` for a portable manifest, `berth.dev/v1alpha1` for Berth's own fields."""
+    api_version: str
+    """The group and version that the kind is written under."""
 
     kind: str
     """The kind."""
@@ -162,6 +162,13 @@ class Document(Model):
     def key(self) -> tuple[str, str, str]:
         """Kind, namespace and name."""
         return (self.kind, self.metadata.namespace, self.metadata.name)
+
+
+class Manifest(Document):
+    """The base of the predecessor's kinds that people write."""
+
+    api_version: ApiVersion
+    """`modelplane.ai/v1alpha1` for a portable manifest, `berth.dev/v1alpha1` for Berth's own fields."""
 
 
 class LabelSelector(Model):

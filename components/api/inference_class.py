@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Document, Items, Model, Ruled
+from components.api.base import Items, Manifest, Model, Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
 from components.api.rules import Violation, checked, duplicates, shown, within
@@ -230,7 +230,7 @@ class InferenceClassSpec(Ruled):
         yield from within("devices", duplicates(self.devices, lambda device: device.name, "name", "the device"))
 
 
-class InferenceClass(Document):
+class InferenceClass(Manifest):
     """A hardware recipe that node pools refer to by name."""
 
     NAMESPACED: ClassVar[bool] = False

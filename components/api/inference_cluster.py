@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import BERTH, Document, Items, LabelMetadata, Later, Model, Ruled
+from components.api.base import BERTH, Items, LabelMetadata, Later, Manifest, Model, Ruled
 from components.api.cluster_source import (
     AksSource,
     ClusterSource,
@@ -101,7 +101,7 @@ class InferenceClusterSpec(Ruled):
                 )
 
 
-class InferenceCluster(Document):
+class InferenceCluster(Manifest):
     """One cluster of the fleet."""
 
     NAMESPACED: ClassVar[bool] = False

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, Model, Ruled
+from components.api.base import Manifest, Model, Ruled
 from components.api.codes import Code
 from components.api.rules import Violation
 
@@ -51,7 +51,7 @@ class InferenceGatewaySpec(Ruled):
             yield Violation(Code.BLOCK_MISSING, "backend Traefik needs the block `traefik` beside it", ("backend",))
 
 
-class InferenceGateway(Document):
+class InferenceGateway(Manifest):
     """The public entry of the fleet; services use the one named `default`."""
 
     NAMESPACED: ClassVar[bool] = False

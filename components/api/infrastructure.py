@@ -29,7 +29,7 @@ class InfrastructureDocument(Document):
 
     MACHINE_MADE: ClassVar[bool] = True
 
-    api_version: Literal["infrastructure.modelplane.ai/v1alpha1"]  # type: ignore[assignment]  # its own group
+    api_version: Literal["infrastructure.modelplane.ai/v1alpha1"]
     """Always `infrastructure.modelplane.ai/v1alpha1`."""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Document, LabelSelector, Later, Model, Ruled, ShortMetadata
+from components.api.base import LabelSelector, Later, Manifest, Model, Ruled, ShortMetadata
 from components.api.codes import Code
 from components.api.rules import Subdomain, Violation, checked
 
@@ -83,7 +83,7 @@ class ModelCacheSpec(Ruled):
             yield Violation(Code.BLOCK_MISSING, message, ("source",))
 
 
-class ModelCache(Document):
+class ModelCache(Manifest):
     """Weights staged on clusters."""
 
     SHORT_NAME: ClassVar[str] = "mc"

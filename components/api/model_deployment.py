@@ -8,10 +8,10 @@ from pydantic import Field
 from components.api.base import (
     BERTH,
     LATER,
-    Document,
     Items,
     LabelSelector,
     Later,
+    Manifest,
     Model,
     Portable,
     Ruled,
@@ -242,7 +242,7 @@ class ModelDeploymentSpec(Model):
     """Secrets the pods need beyond those their variables name."""
 
 
-class ModelDeployment(Document):
+class ModelDeployment(Manifest):
     """Replicas of a model across the fleet."""
 
     SHORT_NAME: ClassVar[str] = "md"

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Document, Later, Model, ServiceMetadata
+from components.api.base import Later, Manifest, Model, ServiceMetadata
 from components.api.codes import Code
 from components.api.rules import checked
 
@@ -29,7 +29,7 @@ class ModelEndpointSpec(Model):
     """Name the certificate must bear."""
 
 
-class ModelEndpoint(Document):
+class ModelEndpoint(Manifest):
     """An address that serves a model."""
 
     SHORT_NAME: ClassVar[str] = "me"

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, Items, Later, Model
+from components.api.base import Items, Later, Manifest, Model
 from components.api.rules import Labels
 
 
@@ -55,7 +55,7 @@ class ModelServiceSpec(Model):
     """Groups that are used, in order, when the first has nothing ready."""
 
 
-class ModelService(Document):
+class ModelService(Manifest):
     """One address for a model."""
 
     SHORT_NAME: ClassVar[str] = "ms"

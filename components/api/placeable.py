@@ -6,7 +6,7 @@ that are alike are asked once, and so are deployments that ask for the same: fle
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from components.api.codes import Code
 from components.api.inference_class import Device, InferenceClass
@@ -105,7 +105,7 @@ def _devices(reading: Reading) -> Iterator[tuple[str, list[tuple[int, DeviceView
                 source.warn(Code.DEVICE_UNUSABLE, message, ("spec", "devices", index))
 
 
-def _kind(cluster: InferenceCluster) -> Hashable:
+def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
     """Return everything about a cluster that decides what it can take."""
     block = cluster.spec.cluster.block
     return (

@@ -39,10 +39,11 @@ def schema(kind: str) -> dict[str, Any]:
     made["properties"]["status"] = {"description": _BY_SERVER}
     made["properties"]["apiVersion"]["enum"] = list(api_versions(kind))
     made["properties"]["apiVersion"].pop("const", None)
-    metadata = model.model_fields["metadata"].annotation
+    metadata = shape(model)["metadata"].model
     assert metadata is not None
-    definitions[metadata.__name__]["properties"]["namespace"].pop("default", None)
-    definitions[metadata.__name__]["properties"] |= {name: {"description": _BY_SERVER} for name in SERVER_METADATA}
+    properties = definitions[metadata.__name__]["properties"]
+    properties["namespace"].pop("default", None)
+    properties |= {name: {"description": _BY_SERVER} for name in SERVER_METADATA}
     portable = _portable(model)
     if portable and MODELPLANE in api_versions(kind):
         made["if"] = {"properties": {"apiVersion": {"const": MODELPLANE}}}

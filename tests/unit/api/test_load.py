@@ -156,7 +156,7 @@ TEMPLATES = [
 @pytest.mark.parametrize(("path", "text", "says"), TEMPLATES)
 def test_templates_are_named_as_such(path: str, text: str, says: str) -> None:
     """One problem that says what to run, instead of a heap of syntax errors."""
-    (problem,) = load(**{path: text}).problems
+    (problem,) = load_fleet({**files(), path: text.encode()}.items()).problems
     assert problem.code == Code.TEMPLATE_FILE
     assert says in problem.message
     assert "`helm template`" in problem.help or "`kustomize build`" in problem.help
