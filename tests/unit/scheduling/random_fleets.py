@@ -118,7 +118,8 @@ def stories(draw: st.DrawFn, options: Any = None) -> Story:
     calm = replace(calm, replicas=tuple(after(made, (), phase=Phase.SERVING)))
     edited = tuple(draw(edits(each)) for each in calm.deployments if draw(st.integers(0, 9)))
     upset = tuple(draw(upsets(each)) for each in calm.clusters if draw(st.integers(0, 9)))
-    return Story(calm, replace(calm, deployments=edited, clusters=upset))
+    live = tuple(draw(mishaps(each)) for each in calm.replicas)
+    return Story(calm, replace(calm, deployments=edited, clusters=upset, replicas=live))
 
 
 @st.composite
@@ -143,7 +144,7 @@ def edits(draw: st.DrawFn, wanted: Deployment) -> Deployment:
 @st.composite
 def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:
     """Draw something that happens to a cluster, or nothing."""
-    kind = draw(st.sampled_from(["none", "none", "none", "state", "taint", "grow", "pool leaves"]))
+    kind = draw(st.sampled_from(["none", "none", "none", "state", "taint", "grow", "pool leaves", "other devices"]))
     if kind == "state":
         return replace(one, state=draw(st.sampled_from(list(ClusterState))))
     if kind == "taint":
@@ -151,9 +152,21 @@ def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:
     if kind == "grow":
         grown = tuple(replace(each, realised=each.realised + 1, maximum=each.maximum + 1) for each in one.pools)
         return replace(one, pools=grown)
+    if kind == "other devices":
+        other = replace(one.pools[0], devices=draw(st.sampled_from(HARDWARE)))
+        return replace(one, pools=(other, *one.pools[1:]))
     if kind == "pool leaves":
         return replace(one, pools=(replace(one.pools[0], leaving="gone"), *one.pools[1:]))
     return one
+
+
+@st.composite
+def mishaps(draw: st.DrawFn, one: ExistingReplica) -> ExistingReplica:
+    """Draw how far a replica has come: most serve, some never did, some are in trouble."""
+    kind = draw(st.sampled_from(["serves", "serves", "serves", "never served", "in trouble"]))
+    if kind == "never served":
+        return replace(one, ready=False, entry=one.entry.model_copy(update={"phase": Phase.STARTING}))
+    return replace(one, ready=kind == "serves")
 
 
 def serving(replicas: list[ExistingReplica]) -> list[ExistingReplica]:

@@ -1,0 +1,100 @@
+"""Capacity: what a pool is sure to hold, by each of the three ways to count."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from automation.scheduling import patterns
+from automation.scheduling.capacity import Capacity
+from automation.scheduling.hardware import make_hardware
+from automation.scheduling.patterns import Demand, Node, most_blocked
+from automation.scheduling.snapshot import Accounting
+from tests.unit.scheduling.builder import gpu, nic
+
+EIGHT = Node((8,), (8,))
+NODE = Node((8, 32), (8, 32))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A set of pods on a pool, and which accountings take it."""
+
+    name: str
+    node: Node
+    nodes: int
+    pods: dict[Demand, int]
+    device: bool
+    by_node: bool
+    best_fit: bool
+
+
+CASES = [
+    Case("nothing fits anywhere", EIGHT, 0, {}, device=True, by_node=True, best_fit=True),
+    Case("a pod without a node", EIGHT, 0, {(1,): 1}, device=False, by_node=False, best_fit=False),
+    Case("eight small pods on one node", EIGHT, 1, {(1,): 8}, device=True, by_node=False, best_fit=True),
+    Case("a ninth", EIGHT, 1, {(1,): 9}, device=False, by_node=False, best_fit=False),
+    Case("a pod larger than a node", EIGHT, 9, {(9,): 1}, device=False, by_node=False, best_fit=False),
+    Case("a large pod and nine small ones on ten nodes", EIGHT, 10, {(8,): 1, (1,): 9}, True, True, True),
+    Case("and a tenth could strand the large one", EIGHT, 10, {(8,): 1, (1,): 10}, False, False, True),
+    Case("three fours on two nodes", EIGHT, 2, {(4,): 3}, device=True, by_node=False, best_fit=True),
+    Case("three fours and an eight on three", EIGHT, 3, {(4,): 3, (8,): 1}, False, False, True),
+    Case("4+1 on both nodes strands a four", EIGHT, 2, {(4,): 3, (1,): 2}, False, False, True),
+    Case("threes leave two of eight unused", EIGHT, 2, {(3,): 4}, device=True, by_node=False, best_fit=True),
+    Case("more devices than there are", EIGHT, 2, {(3,): 5, (1,): 2}, False, False, False),
+    Case("four whole nodes of two kinds", NODE, 4, {(8, 32): 4}, device=True, by_node=True, best_fit=True),
+    Case("halves in both kinds", NODE, 2, {(4, 16): 4}, device=True, by_node=False, best_fit=True),
+    Case("the second kind blocks", NODE, 1, {(1, 32): 1, (1, 1): 1}, False, False, False),
+    Case("kinds that do not meet", NODE, 1, {(8, 0): 1, (0, 32): 1}, device=True, by_node=False, best_fit=True),
+    Case("best fit fills the tightest gap first", EIGHT, 2, {(5,): 1, (3,): 3, (2,): 1}, False, False, True),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_set_of_pods_fits(case: Case) -> None:
+    """Each accounting answers as the table says, whatever order the pods are named in."""
+    wanted = {
+        Accounting.DEVICE: case.device,
+        Accounting.NODE: case.by_node,
+        Accounting.BEST_FIT: case.best_fit,
+    }
+    for accounting, answer in wanted.items():
+        backwards = dict(reversed(case.pods.items()))
+        assert Capacity(accounting).fits(case.node, case.nodes, case.pods) is answer, accounting
+        assert Capacity(accounting).fits(case.node, case.nodes, backwards) is answer, accounting
+
+
+def test_the_victim_is_the_largest_pod_that_could_be_stranded() -> None:
+    """A refusal can name whom it protects."""
+    assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 10}) == (8,)
+    assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 9}) is None
+    assert Capacity().victim(EIGHT, 10, {(9,): 1}) == (9,)
+
+
+def test_a_bound_without_any_budget_is_never_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where listing patterns, relaxing or searching is cut short, the answer only grows."""
+    others = [((1,), 9), ((2,), 5), ((3,), 4), ((4,), 3)]
+    exact = most_blocked(EIGHT, (5,), others)
+    for name in ("SEARCH_BUDGET", "PIVOT_BUDGET", "PATTERN_BUDGET"):
+        monkeypatch.setattr(patterns, name, 0)
+        assert most_blocked(EIGHT, (5,), others) >= exact
+
+
+def test_pods_that_share_no_kind_never_block() -> None:
+    """A pod without GPUs cannot take a GPU pod's node."""
+    assert most_blocked(NODE, (8, 0), [((0, 32), 7)]) == 0
+
+
+def test_kinds_of_one_device_class_are_laid_out_for_both_questions() -> None:
+    """A request that two kinds satisfy counts in full against each for blocking, and once in the sum for sitting."""
+    hardware = make_hardware(0, (gpu("a", 2), gpu("b", 1), nic("efa", 4)))
+    assert hardware.node.has[:3] == (2, 1, 4)
+    assert hardware.node.room[2:] == (4, 2, 1, 3)
+    assert hardware.demand([(2, frozenset({0, 1}))]) == (2, 1, 0, 0, 0, 2)
+    assert hardware.demand([(1, frozenset({1})), (4, frozenset({2}))]) == (0, 1, 4, 0, 1, 1)
+
+
+def test_a_foreign_pod_counts_only_devices_of_this_hardware() -> None:
+    """Devices of other names hold nothing here."""
+    hardware = make_hardware(0, (gpu("h100"), nic("efa")))
+    assert hardware.foreign({"h100": 2, "other": 1}) == (2, 0)
+    assert hardware.foreign({"other": 1}) is None

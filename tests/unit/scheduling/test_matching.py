@@ -1,0 +1,185 @@
+"""Matching requests against hardware: order, counts, DeviceClasses, synthetic kinds, errors."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from automation.scheduling.hardware import make_hardware
+from automation.scheduling.matching import Match, Matcher, Mismatch, Requests, cel_evaluate
+from automation.scheduling.snapshot import Device
+from automation.scheduling.verdict import Code
+from components.cel.selector import Outcome
+from tests.unit.scheduling.builder import evaluate, gpu, nic, synthetic
+
+
+def ask(*requests: tuple[int, str]) -> Requests:
+    """Make requests ``r0``, ``r1``, each with one selector."""
+    return tuple((f"r{number}", count, (selector,)) for number, (count, selector) in enumerate(requests))
+
+
+def match(requests: Requests, *devices: Device) -> Match | Mismatch:
+    """Match with the toy selectors."""
+    return Matcher(evaluate).match(requests, make_hardware(0, devices))
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Requests that can be met."""
+
+    name: str
+    requests: Requests
+    devices: tuple[Device, ...]
+    claims: list[tuple[str, str]]
+    demand: tuple[int, ...] | None
+
+
+HITS = [
+    Hit("no requests match everything", (), (gpu(),), [], None),
+    Hit("one request", ask((4, "any")), (gpu(),), [("r0", "gpu.nvidia.com")], (4,)),
+    Hit(
+        "requests share no device",
+        ask((4, "any"), (4, "any")),
+        (gpu(),),
+        [("r0", "gpu.nvidia.com"), ("r1", "gpu.nvidia.com")],
+        (8,),
+    ),
+    Hit("the first kind that fits is taken", ask((4, "40")), (nic(), gpu()), [("r0", "gpu.nvidia.com")], (0, 4)),
+    Hit(
+        "a kind that is too small is passed over",
+        ask((4, "any")),
+        (gpu("a", 2), gpu("b", 8)),
+        [("r0", "gpu.nvidia.com")],
+        (2, 4, 0, 0, 4),
+    ),
+    Hit(
+        "an unguarded selector is no error on another DeviceClass",
+        ask((8, "80"), (32, "name=efa")),
+        (nic(), gpu()),
+        [("r0", "gpu.nvidia.com"), ("r1", "efa.aws")],
+        (32, 8),
+    ),
+    Hit("a synthetic kind alone satisfies and claims nothing", ask((1, "name=ib")), (synthetic(), gpu()), [], None),
+    Hit(
+        "a synthetic kind listed first does not absorb a request",
+        ask((1, "any")),
+        (synthetic(), gpu()),
+        [("r0", "gpu.nvidia.com")],
+        (1,),
+    ),
+    Hit(
+        "a synthetic kind beside a claim",
+        ask((1, "name=ib"), (2, "80")),
+        (synthetic(), gpu()),
+        [("r1", "gpu.nvidia.com")],
+        (2,),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", HITS, ids=lambda case: case.name)
+def test_requests_are_met(case: Hit) -> None:
+    """The claims name the DeviceClasses, the demand counts each kind."""
+    found = match(case.requests, *case.devices)
+    assert isinstance(found, Match)
+    assert [(claim.request, claim.device_class) for claim in found.claims] == case.claims
+    assert found.demand == case.demand
+    assert found.deferred is (bool(case.requests) and case.demand is None)
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Requests that cannot be met, and the first thing that fails."""
+
+    name: str
+    requests: Requests
+    devices: tuple[Device, ...]
+    code: Code
+    request: str
+    device: str
+    message: str
+
+
+MISSES = [
+    Miss("no kind matches", ask((1, "none")), (gpu(),), Code.NO_MATCH, "r0", "h100", "does not satisfy none"),
+    Miss("memory too small", ask((1, "140")), (gpu(),), Code.NO_MATCH, "r0", "h100", "does not satisfy 140"),
+    Miss("the second request", ask((1, "any"), (1, "none")), (gpu(),), Code.NO_MATCH, "r1", "h100", "request r1"),
+    Miss("too few on a node", ask((9, "any")), (gpu(),), Code.POD_TOO_LARGE, "r0", "h100", "a node has 8 of h100"),
+    Miss(
+        "too few left",
+        ask((5, "any"), (5, "any")),
+        (gpu(),),
+        Code.POD_TOO_LARGE,
+        "r1",
+        "h100",
+        "3 of 8 h100 are left on a node",
+    ),
+    Miss("an error", ask((1, "boom")), (gpu(),), Code.SELECTOR_ERROR, "r0", "h100", "no such key: x"),
+    Miss(
+        "an error on a kind that shares a DeviceClass with a match",
+        ask((1, "40")),
+        (gpu("a"), gpu("b", capacity=())),
+        Code.SELECTOR_ERROR,
+        "r0",
+        "b",
+        "no such key: memory",
+    ),
+    Miss(
+        "a miss is reported before an error of another DeviceClass",
+        ask((1, "140")),
+        (nic(), gpu()),
+        Code.NO_MATCH,
+        "r0",
+        "h100",
+        "does not satisfy 140",
+    ),
+    Miss("nothing to claim", ask((1, "none")), (synthetic(),), Code.NO_MATCH, "r0", "", "nothing to claim"),
+]
+
+
+@pytest.mark.parametrize("case", MISSES, ids=lambda case: case.name)
+def test_requests_are_not_met(case: Miss) -> None:
+    """The first failure names code, request, device and why."""
+    found = match(case.requests, *case.devices)
+    assert isinstance(found, Mismatch)
+    assert (found.code, found.request, found.device) == (case.code, case.request, case.device)
+    assert case.message in found.message
+
+
+def test_an_error_on_a_device_that_the_selector_names_is_not_hidden_by_a_miss() -> None:
+    """A guarded selector is false on the network card and fails on the GPU it is about: the GPU's error counts."""
+
+    def answer(expression: str, device: Device) -> tuple[Outcome, str]:
+        return (Outcome.NO_MATCH, "") if device.name == "efa" else (Outcome.ERROR, "no such key: x")
+
+    requests = (("r", 1, ('device.driver == "gpu.nvidia.com" && device.attributes["gpu.nvidia.com"].x',)),)
+    found = Matcher(answer).match(requests, make_hardware(0, (nic(), gpu())))
+    assert isinstance(found, Mismatch)
+    assert (found.code, found.device) == (Code.SELECTOR_ERROR, "h100")
+
+
+def test_each_selector_is_asked_once_per_device_description() -> None:
+    """Equal descriptions share an answer, whatever their names and counts."""
+    asked: list[str] = []
+
+    def answer(expression: str, device: Device) -> tuple[Outcome, str]:
+        asked.append(device.name)
+        return evaluate(expression, device)
+
+    matcher = Matcher(answer)
+    for number, count in enumerate((8, 4)):
+        matcher.match(ask((1, "40")), make_hardware(number, (gpu(f"gpu-{count}", count),)))
+    assert asked == ["gpu-8"]
+
+
+def test_the_language_itself_answers() -> None:
+    """The compiled selectors are behind the same interface; what does not compile is an error on every device."""
+    device = gpu(capacity=(("memory", "80Gi"),), attributes=(("cores", "int", 4),))
+    ask_cel = cel_evaluate()
+    memory = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}Gi')) >= 0"
+    assert ask_cel(memory.format(80), device)[0] is Outcome.MATCH
+    assert ask_cel(memory.format(81), device)[0] is Outcome.NO_MATCH
+    assert ask_cel("device.attributes['gpu.nvidia.com'].cores == 4", device)[0] is Outcome.MATCH
+    outcome, text = ask_cel("device.attributes['gpu.nvidia.com'].x == 4", device)
+    assert outcome is Outcome.ERROR
+    assert "x" in text
+    assert ask_cel("device.", device)[0] is Outcome.ERROR

@@ -1,0 +1,140 @@
+"""What becomes of live replicas when their surroundings change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.reason import Reason
+from automation.scheduling.snapshot import CacheNeed, Cluster, Deployment
+from components.lock import Phase
+from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, live, member, plan, pool, where
+
+WANTED = deployment("d", 1, engine("main", member(4)))
+HERE = live(WANTED, "a")
+SPARE = cluster("b")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A replica on cluster ``a`` and what happens to it; it leaves for ``b`` if a reason to leave is given."""
+
+    name: str
+    clusters: Sequence[Cluster]
+    wanted: Deployment = WANTED
+    replica: ExistingReplica = HERE
+    leaves: Reason | None = None
+    strands: bool = False
+
+
+TAINTED = ["k=v:NoExecute"]
+CASES = [
+    Case("nothing happens", [cluster("a"), SPARE]),
+    Case("its cluster has a problem", [cluster("a", state="not ready"), SPARE]),
+    Case("its cluster is not finished", [cluster("a", state="planned"), SPARE]),
+    Case("NoSchedule leaves it", [cluster("a", taints=["k=v:NoSchedule"]), SPARE]),
+    Case("NoExecute moves it", [cluster("a", taints=TAINTED), SPARE], leaves=Reason.DRAINED),
+    Case(
+        "NoExecute that is tolerated",
+        [cluster("a", taints=TAINTED), SPARE],
+        replace(WANTED, tolerations=deployment("x", tolerations=["k"]).tolerations),
+    ),
+    Case("NoExecute with nowhere to go", [cluster("a", taints=TAINTED)], strands=True),
+    Case("NoExecute on every cluster", [cluster("a", taints=TAINTED), cluster("b", taints=TAINTED)], strands=True),
+    Case("its cluster is being removed", [cluster("a", state="going away"), SPARE], leaves=Reason.CLUSTER_LEAVES),
+    Case("its cluster is being removed with nowhere to go", [cluster("a", state="going away")], strands=True),
+    Case("its cluster is lost", [cluster("a", state="lost"), SPARE], leaves=Reason.CLUSTER_LOST),
+    Case("its cluster is not in the snapshot", [SPARE], leaves=Reason.CLUSTER_LOST),
+    Case(
+        "its cluster is deselected",
+        [cluster("a"), cluster("b", labels={"x": "y"})],
+        replace(WANTED, selector={"x": "y"}),
+        leaves=Reason.DESELECTED,
+    ),
+    Case(
+        "its cache leaves its cluster",
+        [cluster("a", storage_class="s"), cluster("b", storage_class="s", labels={"x": "y"})],
+        replace(WANTED, cache=CacheNeed("c", "sha256:1", {"x": "y"})),
+        leaves=Reason.DESELECTED,
+    ),
+    Case("its pool is gone", [cluster("a", pool("other")), cluster("b", labels={"x": "y"})], leaves=Reason.POOL_LEAVES),
+    Case(
+        "its pool would be replaced", [cluster("a", pool("gpus", leaving="replaced")), SPARE], leaves=Reason.POOL_LEAVES
+    ),
+    Case("its pool drifted and still matches", [cluster("a", pool("gpus", gpu(memory=96))), SPARE]),
+    Case(
+        "its pool no longer matches",
+        [cluster("a", pool("gpus", gpu(memory=40))), SPARE],
+        deployment("d", 1, engine("main", member(4, "80"))),
+        live(deployment("d", 1, engine("main", member(4, "80"))), "a"),
+        leaves=Reason.UNMATCHED,
+    ),
+    Case(
+        "a selector that fails on its pool",
+        [cluster("a", pool("gpus", gpu(capacity=())))],
+        deployment("d", 1, engine("main", member(4, "80"))),
+        live(deployment("d", 1, engine("main", member(4, "80"))), "a"),
+        strands=True,
+    ),
+    Case("it is not ready", [cluster("a"), SPARE], replica=replace(HERE, ready=False, failure="crash loop")),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_live_replica(case: Case) -> None:
+    """It stays, moves with its reason, or stays with nowhere to go and is counted."""
+    made = plan(case.clusters, [case.wanted], [case.replica])
+    if case.leaves is None:
+        assert where(made) == ["d@a/0"]
+        assert not made.leaving
+        expected = Reason.NOWHERE_TO_GO if case.strands else Reason.KEPT
+        assert made.placements[0].reason is expected
+        assert [(each.placed, each.stranded) for each in made.shortfalls] == ([(0, 1)] if case.strands else [])
+    else:
+        assert [(str(each.id), each.reason) for each in made.leaving] == [("ml/d/a/0", case.leaves)]
+        lost = case.leaves is Reason.CLUSTER_LOST
+        assert [str(each.predecessor) for each in made.placements] == ["None" if lost else "ml/d/a/0"]
+        assert not made.shortfalls
+
+
+def test_a_stranded_replica_is_named() -> None:
+    """The shortfall says which one, and the summary why nothing else takes it."""
+    (short,) = plan([cluster("a", taints=TAINTED), cluster("b", pool(nodes=0))], [WANTED], [HERE]).shortfalls
+    assert "ml/d/a/0 must leave and has nowhere to go" in short.message
+    assert "0/2 clusters: 1 tainted, 1 full" in short.message
+
+
+def test_a_held_deployment_stays_exactly_as_it_is() -> None:
+    """Whatever its manifest says or its clusters are, except that a lost cluster holds nothing."""
+    edited = deployment("d", 3, engine("main", member(8)), version="v9")
+    replicas = [HERE, live(WANTED, "b", phase=Phase.STARTING)]
+    clusters = [cluster("a", taints=TAINTED), cluster("b", state="lost")]
+    made = plan(clusters, [edited], replicas, held=frozenset({("ml", "d")}))
+    assert [(str(each.id), each.reason, each.digest) for each in made.placements] == [
+        ("ml/d/a/0", Reason.HELD, WANTED.digest)
+    ]
+    assert not made.leaving
+    assert not made.shortfalls
+
+
+def test_a_removed_deployment_lets_its_replicas_go() -> None:
+    """And only those of its own namespace."""
+    other = live(deployment("d", 1, engine("main", member(4)), namespace="other"), "a")
+    made = plan([cluster("a")], [WANTED], [HERE, other])
+    assert [(str(each.id), each.reason) for each in made.leaving] == [("other/d/a/0", Reason.REMOVED)]
+
+
+def test_nothing_moves_back_when_a_taint_goes() -> None:
+    """A moved replica stays where it is."""
+    made = plan([cluster("a"), cluster("b")], [WANTED], [live(WANTED, "b")])
+    assert where(made) == ["d@b/0"]
+
+
+def test_a_move_waits_for_one_place_and_strands_the_rest() -> None:
+    """Two must leave and one place is free: one moves, the other is counted."""
+    two = replace(WANTED, replicas=2)
+    full = cluster("a", pool("gpus"), taints=TAINTED)
+    made = plan([full, cluster("b", pool("gpus", gpu(count=4)))], [two], [live(two, "a"), live(two, "a", 1)])
+    assert where(made) == ["d@a/0", "d@b/0"]
+    assert [(each.placed, each.stranded) for each in made.shortfalls] == [(1, 1)]
