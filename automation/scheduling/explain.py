@@ -97,7 +97,8 @@ class Explainer:
         cluster = self._filters.clusters[position]
         planned = cluster.state is ClusterState.PLANNED
         if code is not None and not taken:
-            pools = tuple(self._pools(work, position)) if code in _OF_POOLS else ()
+            of_pools = code in _OF_POOLS or (code is Code.GOING_AWAY and cluster.state is not ClusterState.GOING_AWAY)
+            pools = tuple(self._pools(work, position)) if of_pools else ()
             worst = next((each for each in pools if each.code is code), None)
             message = worst.message if worst else _message(code, cluster, work.deployment)
             if code is Code.NO_FABRIC:
@@ -165,7 +166,7 @@ class Explainer:
                 else ("none of its members claims a device here")
             )
             return PoolVerdict(pool.name, Code.NO_MATCH, text, engine)
-        return self._rooms.verdict(work, position, number, engine, option)
+        return self._rooms.verdict(position, number, engine, option)
 
     def _option(self, work: Work, position: int, number: int, engine: str) -> Option | None:
         """Return the option that has the whole engine on one pool."""

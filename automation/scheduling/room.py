@@ -25,7 +25,7 @@ class RoomExplainer:
         self._works = works
         self._owners = owners
 
-    def verdict(self, work: Work, position: int, number: int, engine: str, option: Option) -> PoolVerdict:
+    def verdict(self, position: int, number: int, engine: str, option: Option) -> PoolVerdict:
         """Say whether a whole engine fits on a pool that suits it."""
         pool = self._filters.clusters[position].pools[number]
         load = self._ledger.loads[position][number]
@@ -37,7 +37,7 @@ class RoomExplainer:
             return PoolVerdict(
                 pool.name, Code.FITS, f"wants {wanted} {unit}, {free} free", engine, wanted=wanted, free=free
             )
-        message = self._refusal(work, position, number, extra)
+        message = self._refusal(position, number, extra)
         return PoolVerdict(pool.name, Code.NO_ROOM, message, engine, wanted=wanted, free=free)
 
     def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, str]:
@@ -53,7 +53,7 @@ class RoomExplainer:
         free, wanted, name = min(numbers, key=lambda each: (each[0] - each[1], each[2]))
         return wanted, free, f"devices of {name}"
 
-    def _refusal(self, work: Work, position: int, number: int, extra: Mapping[Demand, int]) -> str:
+    def _refusal(self, position: int, number: int, extra: Mapping[Demand, int]) -> str:
         load = self._ledger.loads[position][number]
         wanted, free, unit = self._numbers(load, extra)
         total = load.nodes
@@ -69,12 +69,18 @@ class RoomExplainer:
         victim = self._ledger.capacity.victim(load.hardware.node, load.nodes, merged)
         if victim is None:
             return message
-        owner = self._owner(position, number, victim) if victim not in extra else work.deployment.key
         size = max(victim[: len(load.hardware.kinds)])
+        ways = "use pods of one size per pool, add nodes, or place it elsewhere"
+        if victim in extra:
+            return (
+                f"{message}, but no node is sure to have {size} free for its own pod: the others could leave each of"
+                f" the {load.nodes} with fewer; {ways}"
+            )
+        owner = self._owner(position, number, victim)
         whose = f"{owner[0]}/{owner[1]}'s" if owner else "somebody else's"
         return (
-            f"{message}, but it could strand {whose} {size}-device pod: its {load.nodes} nodes could each be left with"
-            f" fewer than {size} free; use pods of one size per pool, add nodes, or place it elsewhere"
+            f"{message}, but it could strand {whose} {size}-device pod: each of the {load.nodes} nodes could be left"
+            f" with fewer than {size} free; {ways}"
         )
 
     def _owner(self, position: int, number: int, demand: Demand) -> NamespacedName | None:

@@ -1,0 +1,264 @@
+"""Verdicts: a code, words and numbers for every cluster and pool, and one summary line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from automation.scheduling.existing import ExistingCache
+from automation.scheduling.result import Schedule
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment
+from automation.scheduling.trace import Trace
+from automation.scheduling.verdict import Code, Verdict
+from components.lock import CacheEntry, CacheShape
+from components.naming import CacheId
+from tests.unit.scheduling.builder import (
+    cluster,
+    deployment,
+    engine,
+    gang,
+    gpu,
+    live,
+    member,
+    nic,
+    plan,
+    pool,
+    synthetic,
+)
+
+WHOLE = engine("main", member(8))
+GOLD = {"tier": "gold"}
+CACHE = CacheNeed("weights", "sha256:1", GOLD)
+
+
+def only(made: Schedule) -> Verdict:
+    """Return the verdict of cluster ``a`` for deployment ``d``."""
+    return made.trace["ml", "d"].verdict("a")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cluster, and why it is refused."""
+
+    name: str
+    one: Cluster
+    wanted: Deployment
+    code: Code
+    words: str
+
+
+CASES = [
+    Case("lost", cluster("a", state="lost", why="it is marked as lost"), deployment("d"), Code.LOST, "marked as lost"),
+    Case("going away", cluster("a", state="going away"), deployment("d"), Code.GOING_AWAY, "the cluster is going away"),
+    Case("not ready", cluster("a", state="not ready", why="quota"), deployment("d"), Code.NOT_READY, "quota"),
+    Case("tainted", cluster("a", taints=["k=v:NoSchedule"]), deployment("d"), Code.TAINTED, "taint k=v:NoSchedule"),
+    Case(
+        "not selected",
+        cluster("a", labels={"tier": "iron"}),
+        deployment("d", selector=GOLD),
+        Code.DESELECTED,
+        "asks for tier=gold (the cluster has iron)",
+    ),
+    Case(
+        "a label that is missing",
+        cluster("a"),
+        deployment("d", selector=GOLD),
+        Code.DESELECTED,
+        "asks for tier=gold (the cluster has no such label)",
+    ),
+    Case(
+        "outside the cache",
+        cluster("a", storage_class="s"),
+        deployment("d", cache=CACHE),
+        Code.OUTSIDE_CACHE,
+        "the clusterSelector of cache weights",
+    ),
+    Case("no storage", cluster("a", labels=GOLD), deployment("d", cache=CACHE), Code.NO_STORAGE, "cannot be staged"),
+    Case("no pools", Cluster("a"), deployment("d"), Code.NO_POOLS, "no GPU pools"),
+    Case(
+        "a selector that fails",
+        cluster("a"),
+        deployment("d", 1, engine("e", member(1, "boom"))),
+        Code.SELECTOR_ERROR,
+        "boom cannot be evaluated on h100: no such key: x",
+    ),
+    Case(
+        "no match",
+        cluster("a"),
+        deployment("d", 1, engine("e", member(1, "140"))),
+        Code.NO_MATCH,
+        "h100 does not satisfy 140",
+    ),
+    Case(
+        "what came closest is told",
+        cluster("a", pool("l4", gpu("l4", 1)), pool("a100", gpu("a100", 4, 160))),
+        deployment("d", 1, engine("e", member(8, "140"))),
+        Code.POD_TOO_LARGE,
+        "a node has 4 of a100",
+    ),
+    Case(
+        "only described",
+        cluster("a", pool("x", gpu(memory=40), synthetic())),
+        deployment("d", 1, engine("e", member(1, "name=ib"))),
+        Code.NO_MATCH,
+        "none of its members claims a device",
+    ),
+    Case(
+        "no common fabric, room or not",
+        cluster("a", pool("x", gpu(), fabric="x"), pool("y", gpu("big", 8, 160), fabric="y")),
+        deployment("d", 1, engine("e", member(8, "name=h100", role="Leader"), member(8, "140", role="Worker"))),
+        Code.NO_FABRIC,
+        "pools x (x) and y (y) together",
+    ),
+    Case(
+        "full",
+        cluster("a", pool(nodes=0)),
+        deployment("d", 1, WHOLE),
+        Code.NO_ROOM,
+        "wanted 8 devices of h100, free 0 of 0",
+    ),
+    Case(
+        "the scarcest kind is told",
+        cluster("a", pool("gpus", gpu(), nic(count=4))),
+        deployment("d", 1, engine("e", member(1, "any", pods=1), copies=9)),
+        Code.NO_ROOM,
+        "wanted 9 devices of h100, free 8 of 8",
+    ),
+    Case(
+        "its pool is going away",
+        cluster("a", pool("gpus", leaving="this change would replace it")),
+        deployment("d"),
+        Code.GOING_AWAY,
+        "this change would replace it",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_refused_cluster_says_why(case: Case) -> None:
+    """Code and words are those of the first failing filter."""
+    verdict = only(plan([case.one], [case.wanted]))
+    assert verdict.code is case.code
+    assert case.words in verdict.message
+    assert verdict.taken == 0
+
+
+def test_the_worst_filter_hides_the_others() -> None:
+    """A lost cluster with a taint and no devices is lost."""
+    worst = cluster("a", pool(nodes=0), state="lost", taints=["k=v:NoSchedule"])
+    assert only(plan([worst], [deployment("d", selector=GOLD)])).code is Code.LOST
+    assert [code.rank for code in Code] == sorted(code.rank for code in Code)
+
+
+def test_a_cache_that_failed_to_stage_refuses_its_cluster_only_in_that_revision() -> None:
+    """Another revision, or another cluster, is another try."""
+    shape = CacheShape(source="HuggingFace", repo="a/b", size_gib=1)
+    identity = CacheId("ml", "weights", "a", 0)
+    failed = ExistingCache(identity, CacheEntry(cache="weights", cluster="a", shape="sha256:1"), shape, failure="token")
+    one = cluster("a", labels=GOLD, storage_class="s")
+    assert only(plan([one], [deployment("d", cache=CACHE)], caches=(failed,))).code is Code.CACHE_FAILED
+    renewed = CacheNeed("weights", "sha256:2", GOLD)
+    assert only(plan([one], [deployment("d", cache=renewed)], caches=(failed,))).code is Code.TAKEN
+
+
+def test_a_refusal_for_the_promise_names_its_victim_and_the_ways_out() -> None:
+    """Four small pods are free of two nodes by sum, and could strand somebody's whole-node pod."""
+    big, small = deployment("big", 1, WHOLE), deployment("d", 3, engine("e", member(1)))
+    made = plan([cluster("a", pool(nodes=2))], [big, small], [live(big, "a")])
+    assert len(made.placements) == 2
+    pool_verdict = only(made).pools[0]
+    assert (pool_verdict.code, pool_verdict.wanted, pool_verdict.free) == (Code.NO_ROOM, 1, 7)
+    assert "could strand ml/big's 8-device pod" in pool_verdict.message
+    assert "one size per pool" in pool_verdict.message
+
+
+def test_a_refusal_may_protect_the_pod_itself() -> None:
+    """A whole-node pod beside small ones has no node to be sure of."""
+    small, big = deployment("small", 2, engine("e", member(1))), deployment("d", 1, WHOLE)
+    made = plan([cluster("a", pool(nodes=2))], [small, big], [live(small, "a"), live(small, "a", 1)])
+    verdict = only(made)
+    assert (verdict.code, verdict.wanted, verdict.free) == (Code.NO_ROOM, 8, 14)
+    assert "no node is sure to have 8 free for its own pod" in verdict.message
+
+
+def test_node_accounting_counts_nodes() -> None:
+    """The numbers are nodes, as the predecessor counts."""
+    verdict = only(plan([cluster("a")], [deployment("d", 1, gang())], accounting=Accounting.NODE))
+    assert (verdict.code, verdict.wanted, verdict.free) == (Code.NO_ROOM, 2, 1)
+    assert "wanted 2 nodes, free 1 of 1" in verdict.message
+
+
+def test_taken_and_spare_clusters_are_told_apart() -> None:
+    """One holds the replica, the other would have; a planned one is marked."""
+    trace = plan([cluster("a"), cluster("b", state="planned")], [deployment("d", 1, WHOLE)]).trace["ml", "d"]
+    assert [(each.code, each.planned, each.taken) for each in trace.verdicts] == [
+        (Code.TAKEN, False, 1),
+        (Code.FITS, True, 0),
+    ]
+    assert trace.summary == "1 of 1 placed on a"
+    with pytest.raises(KeyError):
+        trace.verdict("c")
+
+
+def test_a_taken_cluster_that_gets_no_more_says_so() -> None:
+    """A tainted cluster keeps what it has."""
+    wanted = deployment("d", 1, WHOLE)
+    verdict = only(plan([cluster("a", taints=["k=v:NoSchedule"])], [wanted], [live(wanted, "a")]))
+    assert verdict.code is Code.TAKEN
+    assert "gets no more" in verdict.message
+
+
+SUMMARIES: list[tuple[str, Sequence[Cluster], str]] = [
+    ("no clusters", [], "there are no clusters"),
+    (
+        "one line as of kube-scheduler",
+        [
+            cluster("a", taints=["k=v:NoSchedule"]),
+            cluster("b", taints=["k=v:NoExecute"]),
+            cluster("c", state="not ready"),
+            cluster("d", pool("x", gpu(memory=40))),
+            cluster("e", pool(nodes=0)),
+        ],
+        "0/5 clusters: 1 not ready, 2 tainted, 1 no matching device, 1 full",
+    ),
+    ("only planned and full", [cluster("a", pool(nodes=0), state="planned")], "0/1 clusters: 1 full"),
+]
+
+
+@pytest.mark.parametrize(("clusters", "line"), [each[1:] for each in SUMMARIES], ids=[each[0] for each in SUMMARIES])
+def test_a_shortfall_is_summarised(clusters: Sequence[Cluster], line: str) -> None:
+    """Counts by reason, worst first."""
+    made = plan(clusters, [deployment("d", 2, engine("e", member(8, "80")))])
+    assert made.trace["ml", "d"].summary == line
+    assert made.shortfalls[0].message == f"0 of 2 placed; {line}"
+
+
+def test_each_pool_is_told_once_per_distinct_answer() -> None:
+    """Two engines with the same answer share a line, different ones have their own."""
+    both = deployment("d", 1, engine("e", member(1, "140")), engine("f", member(1, "140")), engine("g", member(9)))
+    verdict = only(plan([cluster("a")], [both]))
+    assert [(each.engine, each.code) for each in verdict.pools] == [
+        ("e", Code.NO_MATCH),
+        ("g", Code.POD_TOO_LARGE),
+    ]
+    first = verdict.pools[0]
+    assert (first.request, first.expression, first.device, first.wanted) == ("gpu", "140", "h100", 1)
+
+
+def test_engines_that_fit_only_one_by_one() -> None:
+    """Each alone has room; the message says that they do not together."""
+    both = deployment("d", 1, engine("e", member(8)), engine("f", member(8)))
+    verdict = only(plan([cluster("a")], [both]))
+    assert verdict.code is Code.NO_ROOM
+    assert verdict.message == "its engines fit one by one, and not together"
+
+
+def test_a_trace_is_a_mapping_that_computes_once() -> None:
+    """It lists its deployments, and refuses others."""
+    trace = plan([cluster("a")], [deployment("e"), deployment("d")]).trace
+    assert list(trace) == [("ml", "d"), ("ml", "e")]
+    assert len(trace) == 2
+    assert trace["ml", "d"] is trace["ml", "d"]
+    with pytest.raises(KeyError):
+        trace["ml", "x"]
+    assert not Trace()
