@@ -18,9 +18,18 @@ from components.cel.library.registry import found_text, implementation
 from components.cel.loops import FoldPlans, Unset, bind_variable
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.qualify import check_key, get, get_optional, is_present, through_native
+from components.cel.shortcuts import (
+    QUANTITY_TESTS,
+    TESTS,
+    attribute_equals,
+    ordered,
+    passing_signs,
+    quantity_test,
+    unknown,
+)
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.types import DEVICE
-from components.cel.values import NOTHING, UNHASHABLE, CelMap, Opt, UInt, Value
+from components.cel.values import NOTHING, UNHASHABLE, CelMap, Cell, Opt, UInt, Value
 
 Env: TypeAlias = list[Any]
 Closure: TypeAlias = Callable[[Env], Value]
@@ -134,15 +143,66 @@ class Planner(FoldPlans):
         run = implementation(self._checked.environment.functions[name], overloads, growing=False)
         if planned and all(is_constant(one) for one in planned):
             return _computed_once(run, [one([]) for one in planned], node.pos)
-        return _invoke(run, planned, node.pos)
+        return self._shortened(node, name, planned, _invoke(run, planned, node.pos))
 
     def _equality(self, node: Call, *, negated: bool) -> Closure:
+        wanted = self._constants.values.get(node.args[1].id, Unset)
+        address = None if negated else self._address(node.args[0])
+        if address is not None and type(wanted) in {str, int, bool}:
+            return attribute_equals(address, wanted)
         left, right = self.plan(node.args[0]), self.plan(node.args[1])
         if negated:
             return _unequal(left, right)
-        if is_constant(right) and type(right([])) is str:
-            return _equals_text(left, right([]))
+        if type(wanted) is str:
+            return _equals_text(left, wanted)
+        if wanted == 0 and type(wanted) is int:
+            shortened = self._quantity_test(node, left, "_==_", _equal(left, right, node.pos))
+            if shortened is not None:
+                return shortened
         return _equal(left, right, node.pos)
+
+    def _address(self, node: Expr) -> tuple[str, str, int] | None:
+        """Give domain, name and place of ``device.attributes["domain"].name``."""
+        key: Value = node.field if isinstance(node, Select) and not node.test else Unset
+        if isinstance(node, Call) and node.function == "_[_]":
+            key = self._constants.values.get(node.args[1].id, Unset)
+        if type(key) is not str:
+            return None
+        inner = node.operand if isinstance(node, Select) else node.args[0]  # type: ignore[attr-defined]
+        if not isinstance(inner, Call) or inner.function != "_[_]":
+            return None
+        domain, table = self._constants.values.get(inner.args[1].id), inner.args[0]
+        plain = isinstance(table, Select) and table.field == "attributes" and not table.test
+        if type(domain) is not str or not plain:
+            return None
+        root = table.operand  # type: ignore[attr-defined]
+        named = isinstance(root, Ident) and root.name == "device" and self.slot_of("device") is None
+        return (domain, key, node.pos) if named else None
+
+    def _quantity_test(self, node: Call, left: Closure, function: str, general: Closure) -> Closure | None:
+        """Plan ``q.compareTo(constant) <function> constant`` as one comparison."""
+        wanted = self._constants.values.get(node.args[1].id, Unset)
+        inner = node.args[0]
+        if type(wanted) is not int or not isinstance(inner, Call) or inner.target is None:
+            return None
+        if self._checked.overloads.get(inner.id) != ("quantity_compare_to",):
+            return None
+        operand = self.plan(inner.args[0])
+        if not is_constant(operand) or type(operand([])) is not Cell:
+            return None
+        return quantity_test(self.plan(inner.target), operand([]).quantity, passing_signs(function, wanted), general)  # type: ignore[attr-defined]
+
+    def _shortened(self, node: Call, name: str, planned: list[Closure], general: Closure) -> Closure:
+        """Replace a general call by a shortcut where there is one."""
+        if name in TESTS and is_constant(planned[1]) and type(planned[1]([])) is int:
+            found = self._quantity_test(node, planned[0], name, general)
+            return found if found is not None else ordered(name, planned[0], planned[1]([]), general)  # type: ignore[arg-type]
+        overloads = self._checked.overloads[node.id]
+        if len(overloads) == 1 and overloads[0] in QUANTITY_TESTS and is_constant(planned[1]):
+            operand = planned[1]([])
+            if isinstance(operand, Cell):
+                return quantity_test(planned[0], operand.quantity, QUANTITY_TESTS[overloads[0]], general)
+        return general
 
     # Literals
 
@@ -241,10 +301,6 @@ def _not_optional(pos: int) -> EvaluationError:
     return EvaluationError("invalid-argument", "an optional entry must have an optional value", offset=pos)
 
 
-def _unknown_attribute(field: str, domain: Value, name: Value, pos: int) -> EvaluationError:
-    return EvaluationError("no-such-key", "", offset=pos, key=(field, domain, name))
-
-
 def _fused(steps: list[tuple[Expr, Value, bool, bool]]) -> Closure | None:
     """Plan the everyday attributes of a device as one step."""
     field = steps[0][1]
@@ -270,7 +326,7 @@ def _fused(steps: list[tuple[Expr, Value, bool, bool]]) -> Closure | None:
             try:
                 return env[0].attributes[domain][name]
             except KeyError:
-                raise _unknown_attribute("attribute", domain, name, pos) from None
+                raise unknown("attribute", (domain, name, pos)) from None
 
         return attribute
 
@@ -278,7 +334,7 @@ def _fused(steps: list[tuple[Expr, Value, bool, bool]]) -> Closure | None:
         try:
             return env[0].capacity[domain][name]
         except KeyError:
-            raise _unknown_attribute("capacity", domain, name, pos) from None
+            raise unknown("capacity", (domain, name, pos)) from None
 
     return capacity
 
@@ -349,6 +405,8 @@ def _logic(terms: list[Closure], pos: int, *, absorbing: bool) -> Closure:
     """Plan ``&&`` (absorbed by false) or ``||`` (absorbed by true) of any number of terms."""
     if len(terms) == 2:  # noqa: PLR2004 - the everyday case, unrolled
         return _logic_of_two(terms[0], terms[1], pos, absorbing=absorbing)
+    if len(terms) == 3:  # noqa: PLR2004 - the everyday case, unrolled
+        return _logic_of_three(terms, pos, absorbing=absorbing)
     passing = not absorbing
 
     def logic(env: Env) -> Value:
@@ -397,6 +455,30 @@ def _logic_of_two(left: Closure, right: Closure, pos: int, *, absorbing: bool) -
             failed = EvaluationError("no-such-overload", "no such overload", offset=pos)
             return _rest_of_logic((right,), env, failed, absorbing=absorbing)
         raise EvaluationError("no-such-overload", "no such overload", offset=pos)
+
+    return logic
+
+
+def _logic_of_three(terms: list[Closure], pos: int, *, absorbing: bool) -> Closure:
+    first, second, third = terms
+    passing = not absorbing
+
+    def logic(env: Env) -> Value:
+        rest: tuple[Closure, ...] = (second, third)
+        try:
+            value = first(env)
+            if value is passing:
+                rest = (third,)
+                value = second(env)
+                if value is passing:
+                    rest = ()
+                    value = third(env)
+            if value is passing or value is absorbing:
+                return value
+        except EvaluationError as error:
+            return _rest_of_logic(rest, env, error, absorbing=absorbing)
+        failed = EvaluationError("no-such-overload", "no such overload", offset=pos)
+        return _rest_of_logic(rest, env, failed, absorbing=absorbing)
 
     return logic
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from components.cel.checker import Checked, check
 from components.cel.closures import Closure, Planner
-from components.cel.constants import constants_of
+from components.cel.constants import Constants, constants_of
 from components.cel.device import DeviceView
 from components.cel.environment import (
     COST_LIMIT,
@@ -177,19 +177,19 @@ def admit(
     return _deep(lambda: _admit(expression, environment(minor, stored=stored, gates=gates))[0])
 
 
-def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None]:
+def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None, Constants | None]:
     try:
-        checked = _judge(expression, env, limited=True)
+        checked, constants = _judge(expression, env, limited=True)
     except SelectorError as error:
-        return Admission(error), None
+        return Admission(error), None, None
     cost = estimate(checked)
     if cost > COST_LIMIT:
         message = f"too complex: the worst-case cost is {cost}, the limit is {COST_LIMIT}"
-        return Admission(SelectorError("cost", message, expression=expression), cost), checked
-    return Admission(None, cost), checked
+        return Admission(SelectorError("cost", message, expression=expression), cost), checked, constants
+    return Admission(None, cost), checked, constants
 
 
-def _judge(expression: str, env: Environment, *, limited: bool) -> Checked:
+def _judge(expression: str, env: Environment, *, limited: bool) -> tuple[Checked, Constants]:
     """Parse, check and validate; raises the first problem."""
     if limited and len(expression.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise SelectorError("too-long", f"an expression must not be longer than {MAX_BYTES} bytes")
@@ -199,27 +199,28 @@ def _judge(expression: str, env: Environment, *, limited: bool) -> Checked:
     if checked.result not in env.result_types:
         message = f"must evaluate to bool or the unknown type, not {checked.result}"
         raise SelectorError("result-type", message, expression=expression)
-    constants_of(checked, expression)
-    return checked
+    return checked, constants_of(checked, expression)
 
 
 def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limited: bool) -> Selector:
     scheduler = environment(minor, stored=True, gates=gates)
     checked: Checked | None = None
+    constants: Constants | None = None
+    cost: int | None = None
     if limited:
         env = scheduler if stored else environment(minor, stored=False, gates=gates)
-        admission, found = _admit(expression, env)
+        admission, found, folded = _admit(expression, env)
         if admission.error is not None:
             raise admission.error
         if env.attribute == scheduler.attribute:  # what the narrower environment takes means the same in the wider
-            checked = found
-    if checked is None:
-        checked = _judge(expression, scheduler, limited=False)
-    cost = estimate(checked)
+            checked, constants, cost = found, folded, admission.estimate
+    if checked is None or constants is None or cost is None:
+        checked, constants = _judge(expression, scheduler, limited=False)
+        cost = estimate(checked)
     closure: Closure | None = None
     slots = 1
     if cost <= FAST_ESTIMATE and not _needs_care(checked.root):
-        planner = Planner(checked, constants_of(checked, expression))
+        planner = Planner(checked, constants)
         closure = planner.plan(checked.root)
         slots = planner.slots
     return Selector(expression, minor, gates, cost, scheduler, closure, slots)

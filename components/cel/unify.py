@@ -1,6 +1,7 @@
 """Assignability of types with type parameters: the small unification that overload resolution rests on.
 
-``Bindings`` maps type parameters to what they stand for. A failed attempt leaves no trace: it is made on a copy.
+``Bindings`` maps type parameters to what they stand for. A failed attempt leaves no trace: what it bound is
+unbound again.
 """
 
 from __future__ import annotations
@@ -15,21 +16,33 @@ _STRUCTURED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
 class Bindings:
     """The type parameters bound so far in one check."""
 
-    __slots__ = ("_map",)
+    __slots__ = ("_map", "_trail")
 
     def __init__(self) -> None:
         self._map: dict[Type, Type] = {}
+        self._trail: list[tuple[Type, Type | None]] = []
+
+    def _bind(self, parameter: Type, value: Type) -> None:
+        self._trail.append((parameter, self._map.get(parameter)))
+        self._map[parameter] = value
 
     def assign(self, sources: list[Type], targets: tuple[Type, ...] | list[Type]) -> bool:
         """Tell whether each source is assignable to its target, keeping the bindings only if all are."""
         if len(sources) != len(targets):
             return False
-        before = self._map
-        self._map = before.copy()
+        trail = self._trail
         for source, target in zip(sources, targets, strict=True):
+            if source is target and source.kind is not Kind.PARAM and not source.params:
+                continue
             if not self._assignable(source, target):
-                self._map = before
+                for parameter, before in reversed(trail):
+                    if before is None:
+                        del self._map[parameter]
+                    else:
+                        self._map[parameter] = before
+                trail.clear()
                 return False
+        trail.clear()
         return True
 
     def resolve(self, value: Type, *, free_to_dyn: bool) -> Type:
@@ -88,10 +101,10 @@ class Bindings:
                 return False, True
             general = most_general(value, bound)
             if self._absent(parameter, general):
-                self._map[parameter] = general
+                self._bind(parameter, general)
             return True, True
         if self._absent(parameter, value):
-            self._map[parameter] = value
+            self._bind(parameter, value)
             return True, False
         return False, False
 

@@ -123,6 +123,7 @@ OVERLOADS: Final[dict[str, Implementation]] = {
     "@mapInsert_map_key_value": insert,
     "@mapInsert_map_map": insert,
 }
+_GROWING: Final[dict[str, Implementation]] = {**OVERLOADS, **objects.GROWING}
 _OPEN: Final = frozenset({Kind.PARAM, Kind.DYN})
 
 
@@ -138,7 +139,7 @@ def implementation(function: Function, overloads: tuple[str, ...], *, growing: b
     whole = WHOLE.get(function.name)
     if whole is not None:
         return whole
-    table = {**OVERLOADS, **objects.GROWING} if growing else OVERLOADS
+    table = _GROWING if growing else OVERLOADS
     if len(overloads) == 1 or len(function.overloads) == 1:
         chosen = next(
             (overload for overload in function.overloads if overload.id == overloads[0]), function.overloads[0]
