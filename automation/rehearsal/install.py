@@ -15,7 +15,7 @@ from typing import Final
 
 from automation.rehearsal.provider.rules import FORMAT, file_name
 from automation.rehearsal.provider.table import DATA, Table, load_table, packages
-from components.errors import DriverError
+from components.errors import DriverError, MixedState
 
 MARKER: Final = "simulated.json"
 _LONGEST_SHEBANG: Final = 120  # the kernel's limit is 127 on older systems, with "#!", " -u" and the newline
@@ -33,8 +33,10 @@ def install(
 
     ``plugins_home`` is the engine's home (``PULUMI_HOME``), ``database`` the simulated cloud's file, made on first use.
     ``rules`` is where derived rules are kept; several homes may share it (default: in ``plugins_home``). ``data`` is a
-    folder of tables other than the built-in ones. Running it again changes nothing that is right already.
+    folder of tables other than the built-in ones. Running it again changes nothing that is right already. A home that
+    holds a real provider is refused.
     """
+    _refuse_real_plugins(plugins_home)
     tables = data or DATA
     store = rules or plugins_home / "rehearsal"
     for package in packages(folder=tables):
@@ -49,6 +51,17 @@ def install(
 def plugin_folder(plugins_home: Path, package: str, version: str) -> Path:
     """Name the folder in which the engine looks for a provider of this version."""
     return plugins_home / "plugins" / f"resource-{package}-v{version}"
+
+
+def _refuse_real_plugins(plugins_home: Path) -> None:
+    """Raise when a provider here did not come from us: it could reach a real cloud from a simulated run."""
+    for folder in sorted(plugins_home.glob("plugins/resource-*")):
+        if folder.is_dir() and not (folder / MARKER).exists() and any(folder.glob("pulumi-resource-*")):
+            raise MixedState(
+                f"{folder.name} is a real provider, in a home that is meant for simulated ones",
+                consequence="Nothing was installed, and nothing was run.",
+                help=f"rm -r {folder}",
+            )
 
 
 def _sdk_version(package: str) -> str:

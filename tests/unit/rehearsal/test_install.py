@@ -15,7 +15,7 @@ import pytest
 
 from automation.rehearsal.cloud import SimulatedCloud
 from automation.rehearsal.install import MARKER, install
-from components.errors import DriverError
+from components.errors import DriverError, MixedState
 from tests.support.simulated import VPC, connected
 
 AWS = "plugins/resource-aws-v7.51.1/pulumi-resource-aws"
@@ -136,6 +136,16 @@ def test_rules_that_cannot_be_derived_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(DriverError, match="rules of the simulated aws provider cannot be derived") as caught:
         install(tmp_path, interpreter=Path("/bin/false"), database=tmp_path / "cloud.db")
     assert caught.value.help == "berth doctor"
+
+
+def test_a_home_with_a_real_provider_is_refused(tmp_path: Path) -> None:
+    """What can reach a real cloud does not stand beside what pretends, and is not overwritten either."""
+    real = tmp_path / "plugins" / "resource-kubernetes-v4.34.2"
+    real.mkdir(parents=True)
+    (real / "pulumi-resource-kubernetes").write_text("real")
+    with pytest.raises(MixedState, match=r"resource-kubernetes-v4\.34\.2 is a real provider"):
+        install(tmp_path, interpreter=HERE, database=tmp_path / "cloud.db")
+    assert [path.name for path in (tmp_path / "plugins").iterdir()] == [real.name]
 
 
 def test_clouds_without_an_sdk_are_left_out(tmp_path: Path) -> None:
