@@ -33,7 +33,7 @@ def child_name(*parts: str, length: int = _HASH) -> str:
     Two different joined strings may still meet (5 hex digits); whoever assigns names in bulk passes ``length=10``.
     """
     joined = "-".join(parts)
-    stem = joined[: NAME_LIMIT - 1 - length].rstrip("-")
+    stem = joined[: NAME_LIMIT - 1 - length].rstrip("-.")
     return f"{stem}-{short_hash(joined, length=length)}"
 
 
