@@ -41,14 +41,17 @@ class ProgramConfig:
     """Whether the policy pack judges what the program registers, so that the program need not refuse it itself."""
 
     @classmethod
-    def from_pulumi(cls, *, gated: bool = False) -> Self:
-        """Read the configuration of the stack that runs. Raises ConfigError without ever quoting a value."""
+    def from_pulumi(cls, *, gated: bool = False, simulated: bool | None = None) -> Self:
+        """Read the configuration of the stack that runs. Raises ConfigError without ever quoting a value.
+
+        Whoever does not say whether the run is ``simulated`` goes by the variable of the environment.
+        """
         return cls(
             berth_version=version("berth"),
             secrets=_secrets(_value(SECRETS_KEY)),
             gateway_addresses=_gateways(_value(GATEWAYS_KEY)),
             staged=_staged(_value(STAGED_KEY)),
-            simulated=os.environ.get(SIMULATED_VARIABLE, "") in {"1", "true"},
+            simulated=os.environ.get(SIMULATED_VARIABLE, "") in {"1", "true"} if simulated is None else simulated,
             gated=gated,
         )
 

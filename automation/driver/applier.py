@@ -19,7 +19,7 @@ from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
 from automation.engine.family import ENDPOINT_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
-from automation.engine.runner import Applied, Preview
+from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
 from automation.observe.owed import skip_unreachable
 from automation.planning.step import Step, StepKind
@@ -110,7 +110,7 @@ class _StepRun:
             return None
         applied = self.session.runner.up(
             self.shard.stack,
-            program_of(self.situation.fleet, self.step.lock, self.shard),
+            self._program(),
             exclude=sorted(left),
             continue_on_error=self.step.continue_on_error,
             listener=self.session.reporter.event,
@@ -120,6 +120,10 @@ class _StepRun:
         failures = failures_by_component(applied.failures, checkpoint, steps=applied.steps)
         return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
 
+    def _program(self) -> Program:
+        simulated = self.session.workspace.simulated
+        return program_of(self.situation.fleet, self.step.lock, self.shard, simulated=simulated)
+
     def _preview(self) -> Preview:
         known = _previewed(self.plan, self.step, self.shard)
         if known is not None:
@@ -127,7 +131,7 @@ class _StepRun:
         pack = place_policy_pack(self.session.workspace.layout, existing=self.situation.existing.replicas)
         return self.session.runner.preview(
             self.shard.stack,
-            program_of(self.situation.fleet, self.step.lock, self.shard),
+            self._program(),
             policy_pack=pack,
             listener=self.session.reporter.event,
         )

@@ -110,7 +110,7 @@ def _ask_platform(session: Session, situation: Situation) -> PlatformChanges:
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
     found = {}
     for shard in situation.shards:
-        program = program_of(situation.fleet, lock, shard)
+        program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
         preview = session.runner.preview(shard.stack, program, listener=session.reporter.event)
         if not preview.refused:
             preview.require_ok()
@@ -125,7 +125,7 @@ def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
     return {
         shard.stack: session.runner.preview(
             shard.stack,
-            program_of(plan.situation.fleet, plan.target, shard),
+            program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated),
             policy_pack=pack,
             listener=session.reporter.event,
         )

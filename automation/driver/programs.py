@@ -6,7 +6,7 @@ from components.lock import Lock
 from stacks.shard import Shard
 
 
-def program_of(fleet: Fleet, lock: Lock, shard: Shard) -> Program:
+def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Program:
     """Return a program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs.
 
     It does not refuse by itself what a policy forbids: every lock is previewed with the policy pack before it is
@@ -17,6 +17,6 @@ def program_of(fleet: Fleet, lock: Lock, shard: Shard) -> Program:
         from stacks.config import ProgramConfig  # noqa: PLC0415 (imports the cloud SDKs, when the engine asks)
         from stacks.program import program  # noqa: PLC0415
 
-        program(fleet, lock, shard, ProgramConfig.from_pulumi(gated=True))
+        program(fleet, lock, shard, ProgramConfig.from_pulumi(gated=True, simulated=simulated))
 
     return run
