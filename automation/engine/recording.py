@@ -96,7 +96,7 @@ def _plain(answer: Any) -> Any:
         return answer.raw
     if isinstance(answer, tuple):
         return [str(item) if isinstance(item, StackName) else item.to_json() for item in answer]
-    return answer if isinstance(answer, bool | dict) else None
+    return answer if isinstance(answer, bool | str | dict) else None
 
 
 def _fields(error: BerthError) -> dict[str, str]:

@@ -134,6 +134,12 @@ class ReplayRunner:
         del key, value, secret
         self._take("set_config", stack)
 
+    def get_config(self, stack: StackName, key: str) -> str | None:
+        """Answer from the recording."""
+        del key
+        answer = self._take("get_config", stack).answer
+        return None if answer is None else str(answer)
+
     def preview(
         self,
         stack: StackName,

@@ -47,7 +47,8 @@ def checkpoint(
 def step(op: Op, type_: str, name: str, **fields: Any) -> ResourceStep:
     """Return one step of a preview."""
     custom = not type_.startswith(("berth:", "pulumi:pulumi:"))
-    return ResourceStep(urn=urn(type_, name), type=type_, op=op, custom=custom, **{"parent": ROOT, **fields})
+    given: dict[str, Any] = {"parent": ROOT, "custom": custom, **fields}
+    return ResourceStep(urn=urn(type_, name), type=type_, op=op, **given)
 
 
 def preview(*steps: ResourceStep, extra: Sequence[Event] = (), result: Result = Result.SUCCEEDED) -> Preview:
