@@ -23,7 +23,15 @@ def shift(existing: Existing, before: Parts, wanted: Parts, fleet: Fleet) -> Par
         identity: (_entry(before, wanted, identity).model_copy(update={"phase": phases[identity]}), shape)
         for identity, (_, shape) in before.replicas.items()
     }
-    after = replace(before, replicas=replicas, endpoints={**before.endpoints, **external_endpoints(fleet)})
+    doors = {door for door in fleet.environment.spec.front_doors if door in before.clusters}
+    if not doors:
+        return replace(before, replicas=replicas, services={}, endpoints={})
+    # Routes need their namespace on every front door; one that the build step could not make is tried again.
+    namespaces = {key: created for key, created in wanted.namespaces.items() if key[1] in doors} | dict(
+        before.namespaces
+    )
+    endpoints = {**before.endpoints, **external_endpoints(fleet)}
+    after = replace(before, replicas=replicas, endpoints=endpoints, namespaces=namespaces)
     return replace(after, services=_services(existing, after, fleet)).routed()
 
 
@@ -46,23 +54,24 @@ def _phases(existing: Existing, before: Parts, wanted: Parts) -> dict[ReplicaId,
     for identity in before.replicas:
         key = (identity.namespace, identity.deployment)
         deployments.setdefault(key, []).append(existing.replicas[identity])
-    sizes: dict[NamespacedName, int] = {}
+    targets: dict[NamespacedName, list[ReplicaId]] = {}
     for identity in wanted.replicas:
-        key = (identity.namespace, identity.deployment)
-        sizes[key] = sizes.get(key, 0) + 1
+        targets.setdefault((identity.namespace, identity.deployment), []).append(identity)
     phases: dict[ReplicaId, Phase] = {}
     for key, replicas in deployments.items():
-        phases.update(_of_deployment(replicas, wanted, sizes.get(key, 0)))
+        phases.update(_of_deployment(replicas, wanted, targets.get(key, [])))
     return phases
 
 
-def _of_deployment(replicas: list[ExistingReplica], wanted: Parts, size: int) -> Iterator[tuple[ReplicaId, Phase]]:
-    """Yield the phases of one deployment's replicas; ``size`` is how many of it the target has."""
+def _of_deployment(
+    replicas: list[ExistingReplica], wanted: Parts, target: list[ReplicaId]
+) -> Iterator[tuple[ReplicaId, Phase]]:
+    """Yield the phases of one deployment's replicas; ``target`` are those that are wanted of it."""
     current = [each for each in replicas if _arrived(each, wanted)]
     olds = [each for each in replicas if not _arrived(each, wanted)]
     ready = {each.id for each in current if each.ready}
-    lacking = {identity.cluster for identity in wanted.replicas if identity not in ready}
-    needed = max(0, size - len(ready))
+    lacking = {identity.cluster for identity in target if identity not in ready}
+    needed = max(0, len(target) - len(ready))
     # Keep those that serve best: ready ones, beside a successor that is not there yet, then by identity.
     candidates = sorted(
         (each for each in olds if each.routed),
