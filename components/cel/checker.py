@@ -48,6 +48,11 @@ WRAPPERS: Final[dict[str, Type]] = {
     )
 }  # fmt: skip
 _NAMESPACES: Final = frozenset({"google", "net"})
+_EQUALITIES: Final = {"_==_": ("equals",), "_!=_": ("not_equals",)}
+_GROUND: Final = frozenset(
+    {Kind.BOOL, Kind.BYTES, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.STRING, Kind.STRUCT, Kind.TIMESTAMP, Kind.UINT}
+)
+_OPEN: Final = frozenset({Kind.ANY, Kind.DYN, Kind.ERROR, Kind.NULL, Kind.PARAM})
 _SYMBOLS: Final = {"@in": "in"}
 
 
@@ -212,12 +217,19 @@ class _Checker:
         return name
 
     def _overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> Type:
-        if function.name == "_&&_" or function.name == "_||_":
+        name = function.name
+        if name == "_&&_" or name == "_||_":
             return self._logic(node, function, types)
+        if name in _EQUALITIES and types[0] == types[1] and types[0].kind in _GROUND:
+            self._checked.overloads[node.id] = _EQUALITIES[name]
+            return t.BOOL
+        if name == "_[_]" and types[0].kind is Kind.MAP and types[0].params[0] is t.STRING and types[1] is t.STRING:
+            self._checked.overloads[node.id] = ("index_map",)
+            return self._resolve(types[0].params[1])
         result: Type | None = None
         found: list[str] = []
         for overload in function.overloads:
-            if overload.member != member or len(overload.args) != len(types):
+            if overload.member != member or len(overload.args) != len(types) or _hopeless(types, overload.args):
                 continue
             candidate = self._try(overload, types)
             if candidate is None:
@@ -344,6 +356,15 @@ class _Checker:
         if not self._bindings.assign([wanted], [found]):
             message = f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'"
             self._fail("type-mismatch", message, node.pos)
+
+
+def _hopeless(types: list[Type], args: tuple[Type, ...]) -> bool:
+    """Rule an overload out by the kinds alone."""
+    for found, declared in zip(types, args, strict=True):
+        kind = found.kind
+        if kind is not declared.kind and kind not in _OPEN and declared.kind not in _OPEN:
+            return True
+    return False
 
 
 def _rename(value: Type, names: dict[Type, Type]) -> Type:

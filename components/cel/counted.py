@@ -26,7 +26,7 @@ from components.cel.device import DeviceView
 from components.cel.equality import equal
 from components.cel.estimate import LIST_COST, MAP_COST, STRUCT_COST, is_bind
 from components.cel.library.registry import found_text, implementation, is_variadic
-from components.cel.loops import Unset, entries, growable, settled
+from components.cel.loops import Unset, entries, settled
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.tracker import Tracker, call_cost
@@ -184,7 +184,8 @@ class _Planner:
         if node.id in self._constants.values:
             return _Const(node.id, self._constants.values[node.id])
         if isinstance(node, Ident):
-            return AttributeNode(Attribute(node.id, lookup=self._lookup(node)))
+            lookup, device = self._lookup(node)
+            return AttributeNode(Attribute(node.id, lookup=lookup, device=device))
         if isinstance(node, Select):
             return self._select(node)
         if isinstance(node, Call):
@@ -198,13 +199,14 @@ class _Planner:
         assert isinstance(node, StructExpr)
         return self._struct(node)
 
-    def _lookup(self, node: Ident) -> Callable[[State], Value]:
+    def _lookup(self, node: Ident) -> tuple[Callable[[State], Value], bool]:
+        """Give what looks a variable up, and whether it is the device."""
         name = node.name.removeprefix(".")
         for scoped, slot, init in reversed(self._scopes):
             if scoped == name:
-                return variable(slot, init)
+                return variable(slot, init), False
         assert self._checked.types[node.id] == DEVICE
-        return lambda state: state.device
+        return (lambda state: state.device), True
 
     def _attribute(self, node: Node) -> AttributeNode:
         return node if isinstance(node, AttributeNode) else AttributeNode(Attribute(node.id, operand=node))
@@ -511,6 +513,3 @@ def _folded(
         return settled(result.evaluate(state))
 
     return run
-
-
-__all__ = ["CountedProgram", "Node", "State", "growable"]

@@ -7,7 +7,7 @@ attribute itself one more when it is evaluated as a whole (a presence test costs
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from components.cel.loops import Unset, growable
 from components.cel.problem import EvaluationAborted, EvaluationError
@@ -17,13 +17,15 @@ from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 if TYPE_CHECKING:
     from components.cel.counted import Node, State
 
+_ADDRESS_STEPS: Final = 3
+
 Lookup: TypeAlias = "Callable[[State], Value]"
 
 
 class Step:
     """One selection or index; the key is constant, or another attribute."""
 
-    __slots__ = ("attribute", "id", "key", "optional", "pos", "test")
+    __slots__ = ("address", "attribute", "id", "key", "optional", "pos", "test")
 
     def __init__(
         self, node_id: int, pos: int, key: Value, attribute: Attribute | None, *, optional: bool, test: bool
@@ -34,6 +36,7 @@ class Step:
         self.attribute = attribute
         self.optional = optional
         self.test = test
+        self.address: tuple[Value, ...] | None = None
 
     def take(self, state: State, value: Value, *, optional: bool) -> Value:
         """Make the step, count it, and give what is there, ``NOTHING``, or an error."""
@@ -53,6 +56,8 @@ class Step:
             found = get_optional(value, key) if optional else get(value, key)
         except EvaluationError as error:
             placed = _placed(error, self.pos)
+            if self.address is not None and placed.kind == "no-such-key":
+                placed.key = self.address
             return placed if optional else self._observed(state, placed)
         except EvaluationAborted as error:
             error.offset = self.pos
@@ -74,10 +79,13 @@ def _placed(error: EvaluationError, pos: int) -> EvaluationError:
 class Attribute:
     """A variable or a value, and the steps from it."""
 
-    __slots__ = ("_id", "_lookup", "_operand", "steps")
+    __slots__ = ("_device", "_id", "_lookup", "_operand", "steps")
 
-    def __init__(self, node_id: int, *, lookup: Lookup | None = None, operand: Node | None = None) -> None:
+    def __init__(
+        self, node_id: int, *, lookup: Lookup | None = None, operand: Node | None = None, device: bool = False
+    ) -> None:
         self._id = node_id
+        self._device = device
         self._lookup = lookup
         self._operand = operand
         self.steps: list[Step] = []
@@ -88,8 +96,12 @@ class Attribute:
         return self.steps[-1].id if self.steps else self._id
 
     def add(self, step: Step) -> None:
-        """Append a step."""
+        """Append a step; the third from the device names an attribute or a capacity."""
         self.steps.append(step)
+        if self._device and len(self.steps) == _ADDRESS_STEPS:
+            keys = tuple(one.key for one in self.steps)
+            if all(type(key) is str for key in keys):
+                step.address = ("capacity" if keys[0] == "capacity" else "attribute", *keys[1:])
 
     def resolve(self, state: State) -> Value:
         """Give the value, or an error."""
@@ -184,12 +196,6 @@ class AttributeNode:
             tracker.cost -= 1
         tracker.push(self.id, value)
         return value
-
-
-class KeyAttribute(Attribute):
-    """A computed key: a value that is used as an index."""
-
-    __slots__ = ()
 
 
 def variable(slot: int, init: Node | None) -> Lookup:
