@@ -43,6 +43,11 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What the engine stores for an output that never became known."""
 SIMULATED_ID = "sim-"
 """How every id of a simulated cloud begins."""
+PARTS = {
+    REPLICA_TYPE: ("pool", "picker-service", "route"),
+    CACHE_TYPE: ("volume", "hydrate"),
+}
+"""Roles of the children that a component cannot do without, beside a replica's workloads."""
 
 
 def read_existing(checkpoints: Iterable[Checkpoint]) -> Existing:
@@ -205,16 +210,12 @@ class _Reader:
                 **{key: inputs[key] for key in _OPTIONAL_ENTRY if inputs.get(key)},
             }
         )
-        workloads = [
-            r for r in self._checkpoint.subtree(component.urn) if r.name.startswith(f"{component.name}-workload-")
-        ]
-        complete = len(workloads) >= len(shape.engines)
         failure = failure_under(self._checkpoint, component.urn)
         return ExistingReplica(
             id=entry.id_in(str(inputs["namespace"])),
             entry=entry,
             shape=shape,
-            ready=not failure and complete and self._whole(component),
+            ready=not failure and self._whole(component) and self._has_workloads(component, len(shape.engines)),
             failure=failure,
         )
 
@@ -238,10 +239,21 @@ class _Reader:
         )
 
     def _whole(self, component: Resource) -> bool:
-        """Return whether everything under ``component`` was made: nothing pending, nothing unknown, outputs there."""
+        """Return whether everything under ``component`` was made: nothing pending, missing or unknown.
+
+        A part that failed while the others went on leaves no trace of itself, so the parts are counted.
+        """
         if component.urn in self._doubtful or not component.outputs:
             return False
+        names = {part.name for part in self._checkpoint.subtree(component.urn)}
+        if any(f"{component.name}-{role}" not in names for role in PARTS.get(component.type, ())):
+            return False
         return not any(_has_unknown(value) for value in component.outputs.values())
+
+    def _has_workloads(self, component: Resource, engines: int) -> bool:
+        """Return whether there is a workload for every engine of a replica."""
+        parts = self._checkpoint.subtree(component.urn)
+        return sum(part.name.startswith(f"{component.name}-workload-") for part in parts) >= engines
 
 
 _OPTIONAL_ENTRY = tuple(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from automation.engine.checkpoint import Checkpoint
-from automation.engine.state import is_simulated, kubernetes_providers, read_existing
+from automation.engine.state import PARTS, is_simulated, kubernetes_providers, read_existing
 from components.errors import DriverError, MixedState
 from components.lock import (
     CacheShape,
@@ -65,6 +65,12 @@ def replica(*, outputs: Mapping[str, Any] | None = None, **changes: Any) -> dict
     return entry(REPLICA, str(ID), inputs=inputs, outputs=inputs if outputs is None else outputs)
 
 
+def routing(*roles: str) -> list[dict[str, Any]]:
+    """Return the parts of the replica that lead requests to it."""
+    names = roles or PARTS[REPLICA]
+    return [entry("kubernetes:core/v1:Service", f"{ID}-{role}", parent=urn(REPLICA, str(ID))) for role in names]
+
+
 def workload(**fields: Any) -> dict[str, Any]:
     """Return the replica's only workload."""
     return entry(DEPLOYMENT, f"{ID}-workload-main", parent=urn(REPLICA, str(ID)), id="ml/qwen", **fields)
@@ -72,7 +78,7 @@ def workload(**fields: Any) -> dict[str, Any]:
 
 def test_a_replica_is_read_from_its_description() -> None:
     """Identity, shape, placement, phase and labels come from the component's inputs."""
-    existing = read_existing([checkpoint(stack_entry(), replica(), workload())])
+    existing = read_existing([checkpoint(stack_entry(), replica(), *routing(), workload())])
     found = existing.replicas[ID]
     assert found.entry.name == "qwen-1a2b3"
     assert found.entry.phase is Phase.STARTING
@@ -86,7 +92,7 @@ def test_a_replica_is_read_from_its_description() -> None:
 
 def test_a_replica_that_stays_under_a_taint_says_so() -> None:
     """Fields that are only written when they say something are read too."""
-    found = read_existing([checkpoint(stack_entry(), replica(stays="gpu=bad:NoSchedule"), workload())])
+    found = read_existing([checkpoint(stack_entry(), replica(stays="gpu=bad:NoSchedule"), *routing(), workload())])
     assert found.replicas[ID].entry.stays == "gpu=bad:NoSchedule"
 
 
@@ -94,22 +100,29 @@ def test_a_replica_that_stays_under_a_taint_says_so() -> None:
     ("state", "failure"),
     [
         pytest.param(
-            checkpoint(stack_entry(), replica(), workload(initErrors=["[ImagePullBackOff] no such image"])),
+            checkpoint(stack_entry(), replica(), *routing(), workload(initErrors=["[ImagePullBackOff] no such image"])),
             "workload-main: ImagePullBackOff: no such image",
             id="failed-to-initialise",
         ),
-        pytest.param(checkpoint(stack_entry(), replica()), "", id="workload-never-made"),
-        pytest.param(checkpoint(stack_entry(), replica(outputs={}), workload()), "", id="never-registered"),
+        pytest.param(checkpoint(stack_entry(), replica(), *routing()), "", id="workload-never-made"),
         pytest.param(
-            checkpoint(stack_entry(), replica(outputs={"made": ["x", UNKNOWN]}), workload()), "", id="something-unknown"
+            checkpoint(stack_entry(), replica(), *routing("pool", "picker-service"), workload()),
+            "",
+            id="route-never-made",
+        ),
+        pytest.param(checkpoint(stack_entry(), replica(outputs={}), *routing(), workload()), "", id="never-registered"),
+        pytest.param(
+            checkpoint(stack_entry(), replica(outputs={"made": ["x", UNKNOWN]}), *routing(), workload()),
+            "",
+            id="something-unknown",
         ),
         pytest.param(
-            checkpoint(stack_entry(), replica(), workload(), pending=[("updating", workload())]),
+            checkpoint(stack_entry(), replica(), *routing(), workload(), pending=[("updating", workload())]),
             "",
             id="pending-under-it",
         ),
         pytest.param(
-            checkpoint(stack_entry(), replica(), workload(pendingReplacement=True)), "", id="half-replaced"
+            checkpoint(stack_entry(), replica(), *routing(), workload(pendingReplacement=True)), "", id="half-replaced"
         ),
     ],
 )  # fmt: skip
@@ -124,7 +137,12 @@ def test_somebody_elses_trouble_is_not_ours() -> None:
     """A pending operation or a failure elsewhere leaves a replica ready."""
     other = entry("aws:iam/role:Role", "other", initErrors=["x"])
     state = checkpoint(
-        stack_entry(), replica(), workload(), other, pending=[("creating", entry("aws:iam/role:Role", "new"))]
+        stack_entry(),
+        replica(),
+        *routing(),
+        workload(),
+        other,
+        pending=[("creating", entry("aws:iam/role:Role", "new"))],
     )
     existing = read_existing([state])
     assert existing.replicas[ID].ready
@@ -192,11 +210,14 @@ def test_caches_routes_and_namespaces_are_read() -> None:
         "frontDoor": "front",
         "backends": [{"endpoint": "far", "weight": 3.0}],
     }
+    parent = urn(CACHE, "ml/weights/east/1")
+    staged = [entry("kubernetes:batch/v1:Job", f"ml/weights/east/1-{role}", parent=parent) for role in PARTS[CACHE]]
     existing = read_existing(
         [
             checkpoint(
                 stack_entry(),
                 entry(CACHE, "ml/weights/east/1", inputs={**cache, "shape": shape.to_json()}, outputs=cache),
+                *staged,
                 entry(ENDPOINT, "front/ml/qwen-1a2b3", inputs=own, outputs=own),
                 entry(ENDPOINT, "front/ml/far", inputs=outside, outputs=outside),
                 entry(SERVICE, "front/ml/chat", inputs=service, outputs=service),
@@ -219,7 +240,7 @@ def test_caches_routes_and_namespaces_are_read() -> None:
 def test_several_stacks_make_one_environment() -> None:
     """With one stack per cluster, what exists is the sum of their states, in one order whatever the stacks' order."""
     front = checkpoint(stack_entry(), entry(EXISTING, "front", inputs={"cluster": "front"}))
-    east = checkpoint(stack_entry(), replica(), workload(), stack=StackName("dev", "east"))
+    east = checkpoint(stack_entry(), replica(), *routing(), workload(), stack=StackName("dev", "east"))
     assert read_existing([front, east]) == read_existing([east, front])
     assert set(read_existing([front, east]).clusters) == {"front"}
     assert set(read_existing([front, east]).replicas) == {ID}
