@@ -150,6 +150,10 @@ class _Reader:
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
         self._doubtful = _above(checkpoint)
+        self._serving = {str(stack.inputs.get("cluster")): stack for stack in checkpoint.of_type(SERVING_TYPE)}
+        self._pools: dict[str, list[str]] = {}
+        for pool in checkpoint.of_type(POOL_TYPE):
+            self._pools.setdefault(str(pool.inputs.get("cluster")), []).append(str(pool.inputs["pool"]))
 
     def read(self, component: Resource, found: _Found) -> None:
         """Add what ``component`` describes."""
@@ -174,13 +178,10 @@ class _Reader:
 
     def _cluster(self, component: Resource) -> ExistingCluster:
         name = component.name
-        serving = next((r for r in self._checkpoint.of_type(SERVING_TYPE) if r.inputs.get("cluster") == name), None)
+        serving = self._serving.get(name)
         parts = [component] if serving is None else [component, serving]
-        pools = [r for r in self._checkpoint.of_type(POOL_TYPE) if r.inputs.get("cluster") == name]
         order = {pool: index for index, pool in enumerate(component.inputs.get("pools") or ())}
-        names = sorted(
-            (str(pool.inputs["pool"]) for pool in pools), key=lambda pool: (order.get(pool, len(order)), pool)
-        )
+        names = sorted(self._pools.get(name, ()), key=lambda pool: (order.get(pool, len(order)), pool))
         failure = "; ".join(text for part in parts if (text := failure_under(self._checkpoint, part.urn)))
         return ExistingCluster(
             name=name,
