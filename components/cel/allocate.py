@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from components.cel.device import DeviceView
 from components.cel.selector import Answer, Outcome, Selector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from components.cel.device import DeviceView
 
 _MATCH = Answer(Outcome.MATCH)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from components.cel.equality import LISTS, no_overload
 from components.cel.problem import EvaluationError
 from components.cel.values import Accumulator, ConcatList, Duration, Timestamp, UInt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_INT: Final = 2**63 - 1
 MIN_INT: Final = -(2**63)
@@ -62,12 +64,12 @@ def plus(left: Value, right: Value) -> Value:
         return timestamp(left.nanos + right.nanos, left.offset)
     if isinstance(left, Duration) and isinstance(right, Timestamp):
         return timestamp(left.nanos + right.nanos, right.offset)
-    no_overload("_+_")
+    raise no_overload("_+_")
 
 
 def _join(left: Value, right: Value) -> Value:
     if not isinstance(right, list):
-        no_overload("_+_")
+        raise no_overload("_+_")
     assert isinstance(left, list)
     if type(left) is Accumulator:
         left.extend(right)
@@ -97,7 +99,7 @@ def minus(left: Value, right: Value) -> Value:
             return duration(left.nanos - right.nanos)  # type: ignore[attr-defined]
     if isinstance(left, Timestamp) and isinstance(right, Duration):
         return timestamp(left.nanos - right.nanos, left.offset)
-    no_overload("_-_")
+    raise no_overload("_-_")
 
 
 def times(left: Value, right: Value) -> Value:
@@ -110,7 +112,7 @@ def times(left: Value, right: Value) -> Value:
             return left * right  # type: ignore[operator]
         if kind is UInt:
             return _uint(int(left) * int(right))  # type: ignore[call-overload]
-    no_overload("_*_")
+    raise no_overload("_*_")
 
 
 def divide(left: Value, right: Value) -> Value:
@@ -122,11 +124,11 @@ def divide(left: Value, right: Value) -> Value:
         if kind is int or kind is UInt:
             if not right:
                 raise EvaluationError("division-by-zero", "division by zero")
-            whole = abs(left) // abs(right)  # type: ignore[arg-type]
+            whole: int = abs(left) // abs(right)  # type: ignore[arg-type]
             if kind is UInt:
                 return UInt(whole)
             return _int(whole if (left < 0) == (right < 0) else -whole)  # type: ignore[operator]
-    no_overload("_/_")
+    raise no_overload("_/_")
 
 
 def _divide_doubles(left: float, right: float) -> float:
@@ -145,11 +147,11 @@ def modulo(left: Value, right: Value) -> Value:
             raise EvaluationError("modulus-by-zero", "modulus by zero")
         if left == MIN_INT and right == -1:
             raise EvaluationError("overflow", "integer overflow")
-        rest = abs(left) % abs(right)  # type: ignore[arg-type]
+        rest: int = abs(left) % abs(right)  # type: ignore[arg-type]
         if kind is UInt:
             return UInt(rest)
         return -rest if left < 0 else rest  # type: ignore[operator]
-    no_overload("_%_")
+    raise no_overload("_%_")
 
 
 def negate(value: Value) -> Value:
@@ -161,7 +163,7 @@ def negate(value: Value) -> Value:
         return -value  # type: ignore[operator]
     if isinstance(value, Duration):
         return duration(-value.nanos)
-    no_overload("-_")
+    raise no_overload("-_")
 
 
 OPERATORS: Final[dict[str, Callable[[Value, Value], Value]]] = {

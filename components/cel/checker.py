@@ -6,13 +6,10 @@ to be a namespace (``optional.of(x)``). The first problem is raised; its kind is
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from components.cel import types as t
-from components.cel.declarations import Function, Overload
-from components.cel.environment import Environment
 from components.cel.problem import SelectorError
 from components.cel.syntax import (
     Call,
@@ -29,6 +26,12 @@ from components.cel.syntax import (
 from components.cel.types import Kind, Type, is_dyn
 from components.cel.unify import Bindings, most_general
 from components.cel.values import UInt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from components.cel.declarations import Function, Overload
+    from components.cel.environment import Environment
 
 _LITERALS: Final[dict[object, Type]] = {
     bool: t.BOOL, int: t.INT, UInt: t.UINT, float: t.DOUBLE, str: t.STRING, bytes: t.BYTES, type(None): t.NULL,
@@ -192,7 +195,7 @@ class _Checker:
         name = self._global_name(node)
         types: list[Type] = []
         for arg in node.args:
-            types.append(_HANDLERS[type(arg)](self, arg))  # noqa: PERF401 - a comprehension costs a frame a level
+            types.append(_HANDLERS[type(arg)](self, arg))
         member = target is not None and node.id not in self._checked.global_names
         if target is not None and member:
             types.insert(0, _HANDLERS[type(target)](self, target))

@@ -7,14 +7,16 @@ uncompilable. The cost of a constant is zero wherever it stands.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from components.cel.checker import Checked
 from components.cel.library.registry import implementation
 from components.cel.problem import EvaluationAborted, EvaluationError, SelectorError
 from components.cel.regex.pattern import Pattern, RegexError, compile_pattern
-from components.cel.syntax import Call, Entry, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, children
+from components.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Select, children
 from components.cel.values import CelMap, TypeValue, UInt, Value
+
+if TYPE_CHECKING:
+    from components.cel.checker import Checked
 
 CONVERSIONS: Final = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
@@ -50,27 +52,26 @@ class _Folder:
         self.found = Constants()
 
     def visit(self, node: Expr) -> None:
-        if type(node) is Literal:
+        if isinstance(node, Literal):
             self.found.values[node.id] = node.value
             return
         named = self._checked.type_values.get(node.id)
         if named is not None:
             self.found.values[node.id] = TypeValue(named)
             return
-        kind = type(node)
-        if kind is Ident:
+        if isinstance(node, Ident):
             return
-        if kind is Select:
+        if isinstance(node, Select):
             self.visit(node.operand)
             return
-        if kind is Call:
+        if isinstance(node, Call):
             self._call(node)
             return
         for child in children(node):
             self.visit(child)
-        if kind is ListExpr and not node.optional:
+        if isinstance(node, ListExpr) and not node.optional:
             self._list(node)
-        elif kind is MapExpr:
+        elif isinstance(node, MapExpr):
             self._map(node)
 
     def _list(self, node: ListExpr) -> None:
@@ -88,7 +89,9 @@ class _Folder:
                 assert isinstance(entry.key, Expr)
                 built.insert(values[entry.key.id], values[entry.value.id])
         except EvaluationAborted as error:
-            raise SelectorError("constant-folding", error.message, expression=self._expression, offset=node.pos) from error
+            raise SelectorError(
+                "constant-folding", error.message, expression=self._expression, offset=node.pos
+            ) from error
         values[node.id] = built
 
     def _call(self, node: Call) -> None:
@@ -119,7 +122,9 @@ class _Folder:
         try:
             self.found.values[node.id] = run(self.found.values[node.args[0].id])
         except EvaluationError as error:
-            raise SelectorError("constant-folding", error.message, expression=self._expression, offset=node.pos) from error
+            raise SelectorError(
+                "constant-folding", error.message, expression=self._expression, offset=node.pos
+            ) from error
 
     def _membership(self, node: Call) -> None:
         listed = self.found.values.get(node.args[1].id)
@@ -170,9 +175,6 @@ def _members(element: Value) -> set[tuple[type, Value]]:
             found.add((int, whole))
         if 0 <= whole < 2**64:
             found.add((UInt, whole))
-    elif kind is float and element != element:  # noqa: PLR0124 - NaN is in no set
+    elif kind is float and element != element:
         found.clear()
     return found
-
-
-__all__ = ["Constants", "Fold", "constants_of"]

@@ -6,7 +6,6 @@ attribute itself one more when it is evaluated as a whole (a presence test costs
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from components.cel.loops import Unset, growable
@@ -15,7 +14,9 @@ from components.cel.qualify import check_key, get, get_optional, is_present, thr
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 
 if TYPE_CHECKING:
-    from components.cel.counted import Node, State
+    from collections.abc import Callable
+
+    from components.cel.counted_nodes import Node, State
 
 _ADDRESS_STEPS: Final = 3
 

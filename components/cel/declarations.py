@@ -7,13 +7,15 @@ upstream's, because the first that fits decides the result type. Parsed once, at
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from components.cel import types as t
 from components.cel.types import Type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Overload(NamedTuple):

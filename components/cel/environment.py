@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from components.cel import types as t
 from components.cel.declarations import Function, all_functions
 from components.cel.macros import STANDARD, WITH_SORT_BY, Macros
-from components.cel.types import Type
+
+if TYPE_CHECKING:
+    from components.cel.types import Type
 
 MINORS: Final = ("1.34", "1.35", "1.36", "1.37")
 DEFAULT_MINOR: Final = "1.34"
@@ -62,7 +64,7 @@ def environment(minor: str, *, stored: bool, gates: Gates = DEFAULT_GATES) -> En
     latest = minor == "1.37"
     lists_on = bool(gates.list_type_attributes) and recent
     sharing_on = recent if gates.consumable_capacity is None else gates.consumable_capacity
-    hidden = set()
+    hidden: set[str] = set()
     if not stored and minor == "1.34":
         hidden |= _LIST_LIBRARY
     if not recent or (not stored and not lists_on):

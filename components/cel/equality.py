@@ -8,8 +8,7 @@ floating point, so that the largest int64 equals 9223372036854775807.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
@@ -17,8 +16,8 @@ from components.cel.values import (
     NOTHING,
     OPTIONALS,
     Accumulator,
-    CelMap,
     Cell,
+    CelMap,
     Cidr,
     ConcatList,
     DomainMap,
@@ -35,6 +34,9 @@ from components.cel.values import (
     Value,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 LISTS: Final = frozenset({list, ConcatList, Accumulator})
 MAPS: Final = frozenset({CelMap, MapAccumulator, DomainMap, StringMap})
 _NUMBERS: Final = frozenset({int, UInt, float})
@@ -44,9 +46,9 @@ _MAX_UINT: Final = 2.0**64
 _MAX_INT: Final = 2.0**63
 
 
-def no_overload(name: str = "") -> NoReturn:
-    """Report operands of types that the operation does not take."""
-    raise EvaluationError("no-such-overload", f"no such overload{': ' + name if name else ''}")
+def no_overload(name: str = "") -> EvaluationError:
+    """Make the error of operands of types that the operation does not take."""
+    return EvaluationError("no-such-overload", f"no such overload{': ' + name if name else ''}")
 
 
 def equal(left: Value, right: Value) -> bool:
@@ -64,14 +66,14 @@ def equal(left: Value, right: Value) -> bool:
 
 def _same_kind(left: Value, right: Value) -> bool:
     if type(left) is not type(right):
-        no_overload("_==_")
+        raise no_overload("_==_")
     return left == right
 
 
 def _cells(left: Value, right: Value) -> bool:
     assert isinstance(left, Cell)
     if not isinstance(right, Cell) or right.computed:
-        no_overload("_==_")
+        raise no_overload("_==_")
     return left.quantity.compare(right.quantity) == 0
 
 
@@ -142,17 +144,17 @@ def _compare_numbers(left: Value, right: Value) -> int:
     """Compare two numbers; NaN equals nothing and is reported as 2."""
     left_float, right_float = type(left) is float, type(right) is float
     if left_float and right_float:
-        return 2 if left != left or right != right else _sign(left, right)  # type: ignore[arg-type]  # noqa: PLR0124
+        return 2 if left != left or right != right else _sign(left, right)  # type: ignore[arg-type]
     if left_float:
         return _compare_double(left, right)  # type: ignore[arg-type]
     if right_float:
         found = _compare_double(right, left)  # type: ignore[arg-type]
-        return found if found == 2 else -found  # noqa: PLR2004 - the mark of NaN
+        return found if found == 2 else -found
     return _sign(left, right)  # type: ignore[arg-type]
 
 
 def _compare_double(left: float, right: int) -> int:
-    if left != left:  # noqa: PLR0124 - NaN
+    if left != left:
         return 2
     low, high = (0.0, _MAX_UINT) if type(right) is UInt else (-_MAX_INT, _MAX_INT)
     if left < low:
@@ -165,25 +167,25 @@ def compare(left: Value, right: Value) -> int:
     kind = type(left)
     if kind in _NUMBERS:
         if type(right) not in _NUMBERS:
-            if kind is float and left != left:  # noqa: PLR0124 - NaN
+            if kind is float and left != left:
                 raise EvaluationError("nan", "NaN values cannot be ordered")
-            no_overload()
+            raise no_overload()
         found = _compare_numbers(left, right)
-        if found == 2:  # noqa: PLR2004 - the mark of NaN
+        if found == 2:
             raise EvaluationError("nan", "NaN values cannot be ordered")
         return found
     if kind is not type(right):
-        no_overload()
+        raise no_overload()
     if kind is str or kind is bytes or kind is bool:
-        return _order_text(left, right) if kind is str else (left > right) - (left < right)  # type: ignore[operator]
-    if kind is Timestamp or kind is Duration:
-        return (left.nanos > right.nanos) - (left.nanos < right.nanos)  # type: ignore[attr-defined]
-    no_overload()
+        return _order_plain(left, right)
+    if isinstance(left, Timestamp | Duration) and isinstance(right, Timestamp | Duration):
+        return (left.nanos > right.nanos) - (left.nanos < right.nanos)
+    raise no_overload()
 
 
-def _order_text(left: Value, right: Value) -> int:
-    """Order strings by code point, which is the order of their UTF-8 bytes."""
-    return (left > right) - (left < right)  # type: ignore[operator]
+def _order_plain(left: Any, right: Any) -> int:
+    """Order strings by code point, which is the order of their UTF-8 bytes; false is before true."""
+    return int(left > right) - int(left < right)
 
 
 ORDERED: Final = frozenset({bool, bytes, float, Duration, int, str, Timestamp, UInt})
@@ -200,7 +202,9 @@ def contains(container: Value, element: Value) -> bool:
                 continue
         return False
     if isinstance(container, CelMap):
-        return CelMap.find(container, element) is not None if type(container) is DomainMap else (
-            container.find(element) is not None
+        return (
+            CelMap.find(container, element) is not None
+            if type(container) is DomainMap
+            else (container.find(element) is not None)
         )
-    no_overload()
+    raise no_overload()

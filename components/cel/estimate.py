@@ -1,57 +1,41 @@
 """The worst-case cost of an expression, which the API server compares with its limit.
 
-Costs are the upper bounds of upstream's two-sided estimate (no lower bound of a cost ever reaches an upper one); sizes
-of strings, lists and maps keep both bounds. Unknown sizes are the largest uint64 and sums stop there. Sizes below
+Unknown sizes are the largest uint64 and sums stop there. Sizes below
 ``device`` come from the bounds of the API: 63-byte domains, 32-byte ids, 64-byte values, 32 entries.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
-from components.cel.checker import Checked
+from components.cel import prices
+from components.cel.sizes import (
+    LIST_COST,
+    MAP_COST,
+    MAX,
+    STRUCT_COST,
+    UNKNOWN,
+    Node,
+    Path,
+    Size,
+    add,
+    declared_size,
+    multiply,
+    union,
+)
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
 from components.cel.types import Kind, Type
 from components.cel.values import UInt
 
-MAX: Final = 2**64 - 1
-Size: TypeAlias = tuple[int, int]
-Path: TypeAlias = tuple[str, ...]
-UNKNOWN: Final[Size] = (0, MAX)
-STRING_FACTOR: Final = 0.1
-LIST_COST: Final = 10
-MAP_COST: Final = 30
-STRUCT_COST: Final = 40
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from components.cel.checker import Checked
+
 _STEP_KINDS: Final = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
 _SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _ONE: Final = frozenset({bool, float, int, UInt, type(None)})
-
-
-def add(left: int, right: int) -> int:
-    """Add without leaving uint64."""
-    return min(left + right, MAX)
-
-
-def multiply(left: int, right: int) -> int:
-    """Multiply without leaving uint64."""
-    return min(left * right, MAX)
-
-
-def scaled(amount: int, factor: float) -> int:
-    """Multiply by a price and round up, in the floating-point arithmetic of upstream."""
-    value = float(amount)
-    if value > 0 and factor > 0 and value > float(MAX) / factor:
-        return MAX
-    up = math.ceil(value * factor)
-    return MAX if up >= 2**64 else up
-
-
-def union(left: Size, right: Size) -> Size:
-    """Give the bounds that hold both."""
-    return min(left[0], right[0]), max(left[1], right[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,49 +52,6 @@ class _Local:
     path: Path
     size: Size | None
     entry: EntrySize | None
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An argument as the price list sees it."""
-
-    path: Path
-    type: Type
-    expr: Expr | None
-    size: Size | None
-
-
-_BOUNDS: Final = {"driver": 63, "allowMultipleAllocations": 1, "attributes": 32, "capacity": 32}
-_DOMAIN, _ID, _ENTRIES, _VALUE = 63, 32, 32, 64
-
-
-def declared_size(path: Path) -> Size | None:
-    """Give the declared bound of a path below ``device``."""
-    if not path or path[0] != "device":
-        return None
-    if len(path) == 1:
-        return (0, 0)
-    field = path[1]
-    if field not in _BOUNDS:
-        return None
-    rest = path[2:]
-    if not rest:
-        return (0, _BOUNDS[field])
-    if field not in {"attributes", "capacity"}:
-        return None
-    if rest[0] == "@keys":
-        return (0, _DOMAIN) if len(rest) == 1 else None
-    if rest[0] not in {"@values", "@items"}:
-        return None
-    if len(rest) == 1:
-        return (0, _ENTRIES)
-    if rest[1] == "@keys":
-        return (0, _ID) if len(rest) == 2 else None  # noqa: PLR2004 - domain and key
-    if rest[1] not in {"@values", "@items"} and field != "attributes":
-        return None
-    if len(rest) == 2:  # noqa: PLR2004 - domain and id
-        return (0, _VALUE) if field == "attributes" else (0, 0)
-    return None
 
 
 def estimate(checked: Checked) -> int:
@@ -188,7 +129,9 @@ class _Coster:
         values = keys
         for entry in node.entries:
             assert isinstance(entry.key, Expr)
-            total = add(add(total, _PRICED[type(entry.key)](self, entry.key)), _PRICED[type(entry.value)](self, entry.value))
+            total = add(
+                add(total, _PRICED[type(entry.key)](self, entry.key)), _PRICED[type(entry.value)](self, entry.value)
+            )
             keys, values = union(keys, self.size_of(entry.key)), union(values, self.size_of(entry.value))
         self._entries[node.id] = EntrySize(Kind.MAP, keys, values)
         return total
@@ -352,6 +295,3 @@ def _is_scalar(found: Type) -> bool:
     if found.kind is Kind.OPAQUE and found.name == "optional_type":
         return _is_scalar(found.params[0])
     return found.kind in _SCALARS
-
-
-from components.cel import prices  # noqa: E402 - the price list needs the classes above

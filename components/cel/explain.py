@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from components.cel.device import DeviceView
 from components.cel.environment import COST_LIMIT
 from components.cel.kinds import type_name
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
@@ -17,7 +15,12 @@ from components.cel.selector import Answer, Outcome, Selector
 from components.cel.semver import Semver
 from components.cel.syntax import Call, Expr, Fold, Literal, children
 from components.cel.unparse import shown, unparse
-from components.cel.values import NOTHING, CelMap, Cell, Opt, TypeValue, UInt, Value
+from components.cel.values import NOTHING, Cell, CelMap, Opt, TypeValue, UInt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from components.cel.device import DeviceView
 
 _SHOWN: Final = 120
 _ELEMENTS: Final = 8
@@ -71,7 +74,10 @@ def explain(selector: Selector, view: DeviceView) -> Explanation:
     _collect(root, values, found)
     parts = [
         Part(
-            _cut(unparse(node)), _value(values[node.id]), Position.at(selector.expression, node.pos), node.id == deciding
+            _cut(unparse(node)),
+            _value(values[node.id]),
+            Position.at(selector.expression, node.pos),
+            node.id == deciding,
         )
         for _, _, node in sorted(found, key=lambda entry: entry[:2])[:_PARTS]
     ]
@@ -169,7 +175,7 @@ def _value(value: Value, depth: int = 0) -> str:
 
 
 def _container(value: list[Value] | CelMap, depth: int) -> str:
-    if depth > 2:  # noqa: PLR2004 - enough to see what it is
+    if depth > 2:
         return "[...]" if isinstance(value, list) else "{...}"
     more = ", ..." if len(value) > _ELEMENTS else ""
     if isinstance(value, list):

@@ -12,8 +12,8 @@ from components.cel.types import Kind, Type
 from components.cel.values import (
     NOTHING,
     Accumulator,
-    CelMap,
     Cell,
+    CelMap,
     Cidr,
     ConcatList,
     DomainMap,
@@ -76,7 +76,7 @@ def own_size(value: Value) -> int:
     if isinstance(value, str | bytes | list | CelMap):
         return len(value)
     if isinstance(value, IpAddress):
-        return 4 if value.family == 4 else 16  # noqa: PLR2004 - bytes of the two families
+        return 4 if value.family == 4 else 16
     if isinstance(value, Cidr):
         return (value.prefix + 7) // 8
     return 1

@@ -102,7 +102,7 @@ def _body(text: str) -> tuple[str, bool]:
     raw = text[0] in "rR"
     if raw:
         text = text[1:]
-    triple = text.startswith(('"""', "'''")) and len(text) >= 6  # noqa: PLR2004 - two triple quotes
+    triple = text.startswith(('"""', "'''")) and len(text) >= 6
     return (text[3:-3] if triple else text[1:-1]), raw
 
 

@@ -139,9 +139,9 @@ def _bind(slot: int, result: Closure) -> Closure:
 def entries(value: Value, count: int, pos: int) -> Iterable[tuple[Value, ...]]:
     """Give what a fold iterates over: elements or keys, or (index or key, element or value)."""
     if isinstance(value, CelMap):
-        return list(value.values()) if count == 2 else [(key,) for key, _ in value.values()]  # noqa: PLR2004
+        return list(value.values()) if count == 2 else [(key,) for key, _ in value.values()]
     if isinstance(value, list):
-        return list(enumerate(value)) if count == 2 else [(element,) for element in value]  # noqa: PLR2004
+        return list(enumerate(value)) if count == 2 else [(element,) for element in value]
     raise EvaluationError("not-iterable", f"a value of type {type(value).__name__} cannot be iterated", offset=pos)
 
 
@@ -158,7 +158,7 @@ def _quantifier(ranged: Closure, slots: list[int], test: Closure, pos: int, *, a
                 if found is absorbing:
                     return absorbing
                 if type(found) is not bool:
-                    no_overload()
+                    raise no_overload()
             except EvaluationError as error:
                 failed = failed or error
         if failed is not None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from components.cel import syntax
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select
-from components.cel.values import Value
 
 if TYPE_CHECKING:
     from components.cel.parser import Parser
+    from components.cel.values import Value
 
 ACCUMULATOR: Final = "@result"
 UNUSED: Final = "#unused"
@@ -83,7 +83,7 @@ class Maker:
 
     def bind(self, name: str, init: Expr, result: Expr) -> Expr:
         """Make a fold over nothing, which is how a variable is bound."""
-        return self.fold(self.items(), (UNUSED, "", name), init, self.literal(False), self.ident(name), result)  # noqa: FBT003
+        return self.fold(self.items(), (UNUSED, "", name), init, self.literal(False), self.ident(name), result)
 
     def copy(self, node: Expr) -> Expr:
         """Copy a tree with new ids; deep trees are copied level by level."""
@@ -137,7 +137,7 @@ def _names(make: Maker, args: Args, count: int) -> tuple[str, str, str]:
             make.fail(arg, "argument must be a simple name")
     first = _variable(make, args[0])
     second = ""
-    if count == 2:  # noqa: PLR2004 - macros of two variables
+    if count == 2:
         second = _variable(make, args[1])
         if first == second:
             make.fail(args[1], f"duplicate variable name: {first}")
@@ -158,7 +158,7 @@ def _all(count: int) -> Macro:
         return make.fold(
             target,
             names,
-            make.literal(True),  # noqa: FBT003 - a constant of the language
+            make.literal(True),
             make.call("@not_strictly_false", make.accu()),
             make.call("_&&_", make.accu(), args[count]),
             make.accu(),
@@ -174,7 +174,7 @@ def _exists(count: int) -> Macro:
         return make.fold(
             target,
             names,
-            make.literal(False),  # noqa: FBT003 - a constant of the language
+            make.literal(False),
             make.call("@not_strictly_false", make.call("!_", make.accu())),
             make.call("_||_", make.accu(), args[count]),
             make.accu(),
@@ -192,7 +192,7 @@ def _exists_one(count: int) -> Macro:
             target,
             names,
             make.literal(0),
-            make.literal(True),  # noqa: FBT003 - a constant of the language
+            make.literal(True),
             make.call("_?_:_", args[count], increment, make.accu()),
             make.call("_==_", make.accu(), make.literal(1)),
         )
@@ -212,7 +212,7 @@ def _collect(count: int, *, filtered: bool, complaint: str) -> Macro:
         step = make.call("_+_", make.accu(), make.items(args[-1]))
         if filtered:
             step = make.call("_?_:_", args[count], step, make.accu())
-        return make.fold(target, names, make.items(), make.literal(True), step, make.accu())  # noqa: FBT003
+        return make.fold(target, names, make.items(), make.literal(True), step, make.accu())
 
     return macro
 
@@ -222,7 +222,7 @@ def _filter(make: Maker, target: Expr | None, args: Args) -> Expr | None:
     names = (_variable(make, args[0], complaint="argument is not an identifier"), "", ACCUMULATOR)
     step = make.call("_+_", make.accu(), make.items(args[0]))
     step = make.call("_?_:_", args[1], step, make.accu())
-    return make.fold(target, names, make.items(), make.literal(True), step, make.accu())  # noqa: FBT003
+    return make.fold(target, names, make.items(), make.literal(True), step, make.accu())
 
 
 def _transform_map(*, entry: bool, filtered: bool) -> Macro:
@@ -233,7 +233,7 @@ def _transform_map(*, entry: bool, filtered: bool) -> Macro:
         step = make.call("cel.@mapInsert", make.accu(), *keys, args[-1])
         if filtered:
             step = make.call("_?_:_", args[2], step, make.accu())
-        return make.fold(target, names, make.mapping(), make.literal(True), step, make.accu())  # noqa: FBT003
+        return make.fold(target, names, make.mapping(), make.literal(True), step, make.accu())
 
     return macro
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from components.cel.kinds import type_name
 from components.cel.problem import bounded
-from components.cel.values import Value
+
+if TYPE_CHECKING:
+    from components.cel.values import Value
 
 _SHOWN = 60
 

@@ -37,8 +37,29 @@ _PRODUCTS: Final = {"*": "_*_", "/": "_/_", "%": "_%_"}
 _CALCULATIONS: Final = _SUMS | _PRODUCTS
 _BINARY: Final = _RELATIONS | _CALCULATIONS
 _RESERVED: Final = frozenset(
-    "as break const continue else false for function if import in let loop package namespace null return true var"
-    " void while".split()
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "null",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
+    ]
 )
 _NAMED: Final = {"true": True, "false": False, "null": None}
 
@@ -394,4 +415,3 @@ class Parser:
 
 def _key_height(entry: Entry) -> int:
     return entry.key.height if isinstance(entry.key, Expr) else 0
-

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from components.cel.estimate import (
+from components.cel.sizes import (
     LIST_COST,
     MAX,
     STRING_FACTOR,
+    STRUCT_COST,
     UNKNOWN,
     Node,
     Size,
@@ -23,7 +24,18 @@ from components.cel.syntax import Call, Literal
 from components.cel.types import CIDR, FORMAT, IP, QUANTITY, SEMVER, URL, Kind
 
 if TYPE_CHECKING:
-    from components.cel.estimate import _Coster
+    from components.cel.syntax import Expr
+
+
+class Coster(Protocol):
+    """What the price list asks of the estimate."""
+
+    def size_of(self, node: Expr | Node) -> Size:
+        """Give the size of an expression, or the widest bounds."""
+
+    def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
+        """Keep what holds for the entries of both operands."""
+
 
 Price: TypeAlias = tuple[int, Size | None]
 _Pricer: TypeAlias = Callable[[str, Node | None, list[Node]], Price | None]
@@ -36,7 +48,7 @@ _ADDRESS: Final = 16
 
 
 def call_price(
-    coster: _Coster,
+    coster: Coster,
     node: Call,
     function: str,
     overload: str,
@@ -58,7 +70,7 @@ def call_price(
 
 
 def _standard(
-    coster: _Coster,
+    coster: Coster,
     node: Call,
     overload: str,
     target: Node | None,

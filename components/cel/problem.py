@@ -62,7 +62,7 @@ class EvaluationError(Exception):
         self.key = key
 
 
-class EvaluationAborted(Exception):  # noqa: N818 - as EvaluationError, it is a value of the evaluation
+class EvaluationAborted(Exception):
     """The whole evaluation ends, and no ``||`` absorbs it: the cost limit, or a key that upstream cannot hash."""
 
     def __init__(self, kind: str, message: str, *, offset: int = -1) -> None:

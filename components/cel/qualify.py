@@ -14,8 +14,8 @@ from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import (
     NOTHING,
-    CelMap,
     Cell,
+    CelMap,
     Cidr,
     IpAddress,
     NamedFormat,
@@ -95,6 +95,8 @@ def get_optional(value: Value, key: Value) -> Value:
 
 def is_present(value: Value, key: Value) -> bool:
     """Test for a field."""
-    return get_optional(value, key) is not NOTHING if isinstance(value, list) else (
-        isinstance(value, CelMap) and value.find(key) is not None
+    return (
+        get_optional(value, key) is not NOTHING
+        if isinstance(value, list)
+        else (isinstance(value, CelMap) and value.find(key) is not None)
     )

@@ -85,7 +85,7 @@ class Quantity:
         """Give the int64 value, or raise when ``is_integer`` is false."""
         if not self.is_integer:
             raise QuantityError("cannot convert value to integer")
-        return self.mantissa * 10**self.scale if self.mantissa else 0
+        return self.mantissa * _ten(self.scale) if self.mantissa else 0
 
     def as_approximate_float(self) -> float:
         """Convert as Go does: float of the mantissa times a power of ten, so not always the nearest float."""
@@ -123,8 +123,8 @@ class Quantity:
         if self.scale >= 0:
             if self.scale > MAX_SPAN:
                 raise QuantityError("number is too large", unsupported=True)
-            return self.mantissa * 10**self.scale
-        whole, rest = divmod(abs(self.mantissa), 10**-self.scale)
+            return self.mantissa * _ten(self.scale)
+        whole, rest = divmod(abs(self.mantissa), _ten(-self.scale))
         return self.sign * (whole + (1 if rest else 0))
 
     def __eq__(self, other: object) -> bool:
@@ -255,7 +255,7 @@ def _interpret(suffix: str) -> tuple[int, Format]:
 
 
 def _short(text: str) -> str:
-    return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."  # noqa: PLR2004 - what fits in a message
+    return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."
 
 
 def _to_int(digits: str) -> int:
@@ -286,9 +286,9 @@ def _to_float(value: int) -> float:
 
 def _pow10(exponent: int) -> float:
     """Give Go's power of ten: the nearest float, zero below -323, infinity above 308."""
-    if exponent < -323:  # noqa: PLR2004 - the smallest power of ten that is a float
+    if exponent < -323:
         return 0.0
-    return math.inf if exponent > 308 else _POWERS[exponent + 323]  # noqa: PLR2004 - the largest one
+    return math.inf if exponent > 308 else _POWERS[exponent + 323]
 
 
 def _powers() -> tuple[float, ...]:
@@ -305,13 +305,19 @@ def _powers() -> tuple[float, ...]:
 _POWERS: Final = _powers()
 
 
+def _ten(exponent: int) -> int:
+    """Give a whole power of ten."""
+    power: int = 10**exponent
+    return power
+
+
 def _fits_scaled(mantissa: int, scale: int) -> bool:
     """Tell whether ``mantissa * 10**scale`` is reached in int64 arithmetic."""
     if not mantissa or not scale:
         return True
     if scale > _SMALL_DIGITS:
         return False
-    value = mantissa * 10**scale
+    value = mantissa * _ten(scale)
     return MIN_INT64 <= value <= MAX_INT64
 
 
@@ -323,7 +329,7 @@ def _digits_of(value: int) -> int:
 def _aligned(left: Quantity, right: Quantity) -> tuple[int, int]:
     """Bring two numbers of one sign to one scale, without building digits when their sizes alone decide."""
     tall, short = _digits_of(left.mantissa) + left.scale, _digits_of(right.mantissa) + right.scale
-    if abs(tall - short) > 2:  # noqa: PLR2004 - the slack of _digits_of on both sides
+    if abs(tall - short) > 2:
         larger = 1 if tall > short else -1
         return larger * left.sign, 0
     low = min(left.scale, right.scale)

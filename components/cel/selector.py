@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from components.cel.checker import Checked, check
 from components.cel.closures import Closure, Planner
 from components.cel.constants import Constants, constants_of
-from components.cel.device import DeviceView
 from components.cel.environment import (
     COST_LIMIT,
     DEFAULT_GATES,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from components.cel.counted import CountedProgram
+    from components.cel.device import DeviceView
 
 _T = TypeVar("_T")
 
@@ -118,7 +118,7 @@ class Selector:
 
     def program(self) -> CountedProgram:
         """Plan the counted evaluation, anew each time."""
-        from components.cel.counted import CountedProgram  # noqa: PLC0415 - only selectors that need it pay for it
+        from components.cel.counted import CountedProgram
 
         return CountedProgram(self._checked())
 
@@ -161,7 +161,7 @@ def compile_selector(
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _compile(expression: str, minor: str, stored: bool, gates: Gates) -> Selector:  # noqa: FBT001 - a cache key
+def _compile(expression: str, minor: str, stored: bool, gates: Gates) -> Selector:
     return _deep(lambda: _compiled(expression, minor, gates, stored=stored, limited=True))
 
 
@@ -258,7 +258,7 @@ def _deep(work: Callable[[], _T]) -> _T:
             outcome.append(work())
         except RecursionError:
             problem.append(SelectorError("too-deep", "the expression nests too deeply to be evaluated here"))
-        except Exception as error:  # noqa: BLE001 - handed to the caller's thread
+        except Exception as error:
             problem.append(error)
 
     thread = Thread(target=run, name="selector")

@@ -145,4 +145,4 @@ def _repaired(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."  # noqa: PLR2004 - what fits in a message
+    return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."

@@ -6,12 +6,14 @@ They answer exactly as the general closures do and fall back to them for every v
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.equality import compare, equal
 from components.cel.problem import EvaluationError
-from components.cel.quantity import Quantity
 from components.cel.values import Cell, Value
+
+if TYPE_CHECKING:
+    from components.cel.quantity import Quantity
 
 Closure = Callable[[list[Any]], Value]
 Address = tuple[str, str, int]

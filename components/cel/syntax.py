@@ -8,8 +8,10 @@ environments. ``id`` is unique in a tree, ``pos`` is the code-point offset that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from components.cel.values import Value
+if TYPE_CHECKING:
+    from components.cel.values import Value
 
 
 @dataclass(slots=True, eq=False)
@@ -103,10 +105,10 @@ class Fold(Expr):
 def qualified_name(node: Expr) -> str:
     """Give ``a.b.c`` for a chain of plain selections of a name, and nothing for any other node."""
     parts: list[str] = []
-    while type(node) is Select and not node.test:
+    while isinstance(node, Select) and not node.test:
         parts.append(node.field)
         node = node.operand
-    if type(node) is not Ident:
+    if not isinstance(node, Ident):
         return ""
     parts.append(node.name)
     return ".".join(reversed(parts)) if len(parts) > 1 else parts[0]
@@ -114,17 +116,16 @@ def qualified_name(node: Expr) -> str:
 
 def children(node: Expr) -> tuple[Expr, ...]:
     """Give the direct sub-expressions in source order."""
-    kind = type(node)
-    if kind is Select:
+    if isinstance(node, Select):
         return (node.operand,)
-    if kind is Call:
+    if isinstance(node, Call):
         return node.args if node.target is None else (node.target, *node.args)
-    if kind is ListExpr:
+    if isinstance(node, ListExpr):
         return node.elements
-    if kind is MapExpr:
+    if isinstance(node, MapExpr):
         return tuple(child for entry in node.entries for child in (entry.key, entry.value) if isinstance(child, Expr))
-    if kind is StructExpr:
+    if isinstance(node, StructExpr):
         return tuple(entry.value for entry in node.entries)
-    if kind is Fold:
+    if isinstance(node, Fold):
         return (node.range, node.init, node.condition, node.step, node.result)
     return ()

@@ -7,14 +7,16 @@ arguments are not found is free. That search is part of the answer and is kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.kinds import own_size, size_of
 from components.cel.library.formats import regex_size
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.semver import Semver
-from components.cel.values import CelMap, Cell, Cidr, IpAddress, NamedFormat, Url, Value
+from components.cel.values import Cell, CelMap, Cidr, IpAddress, NamedFormat, Url, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 _TEXT: Final = 0.1
 _REGEX: Final = 0.25
@@ -110,7 +112,7 @@ def _crash() -> EvaluationAborted:
 
 def _flattened(args: Sequence[Value], _result: Value) -> int:
     depth = 1.0
-    if len(args) == 2:  # noqa: PLR2004 - list and depth
+    if len(args) == 2:
         if type(args[1]) is not int:
             raise _crash()
         depth = float(args[1])

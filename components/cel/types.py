@@ -123,6 +123,6 @@ def equivalent(left: Type, right: Type) -> bool:
     if left.kind is not Kind.PARAM and left.name != right.name:
         return False
     for mine, theirs in zip(left.params, right.params, strict=True):
-        if not equivalent(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+        if not equivalent(mine, theirs):
             return False
     return True

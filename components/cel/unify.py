@@ -84,7 +84,7 @@ class Bindings:
             if source.kind is not target.kind or source.name != target.name or len(source.params) != len(target.params):
                 return False
             for mine, theirs in zip(source.params, target.params, strict=True):
-                if not self._assignable(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+                if not self._assignable(mine, theirs):
                     return False
             return True
         return source.kind is target.kind and source.name == target.name
@@ -116,7 +116,7 @@ class Bindings:
             bound = self._map.get(within)
             return bound is None or self._absent(parameter, bound)
         for one in within.params:
-            if not self._absent(parameter, one):  # noqa: SIM110 - all() costs a frame a level
+            if not self._absent(parameter, one):
                 return False
         return True
 
@@ -135,7 +135,7 @@ def _at_most_as_specific(left: Type, right: Type) -> bool:
         if left.name != right.name or len(left.params) != len(right.params):
             return False
         for mine, theirs in zip(left.params, right.params, strict=True):
-            if not _at_most_as_specific(mine, theirs):  # noqa: SIM110 - all() costs a frame a level
+            if not _at_most_as_specific(mine, theirs):
                 return False
         return True
     return left.kind is Kind.TYPE or left == right

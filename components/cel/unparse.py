@@ -101,7 +101,7 @@ def _fold(node: Fold) -> str:
         assert isinstance(inner, Call)
         step, condition = inner, condition + ", "
     if step.function == "cel.@mapInsert":
-        entry = len(step.args) == 2  # noqa: PLR2004 - accumulator and map
+        entry = len(step.args) == 2
         return f"{owner}.transformMap{'Entry' if entry else ''}({names}, {condition}{_write(step.args[-1], 0)})"
     made = step.args[1]
     assert isinstance(made, ListExpr)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from components.cel import types as t
-from components.cel.checker import Checked
 from components.cel.library.registry import implementation
 from components.cel.library.templates import TemplateError, clauses
 from components.cel.problem import EvaluationError, SelectorError
 from components.cel.regex.pattern import RegexError, compile_pattern
 from components.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
 from components.cel.types import Kind, Type, equivalent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from components.cel.checker import Checked
 
 _CLAUSE_KINDS: Final = {
     "d": (Kind.INT, Kind.UINT),
@@ -70,7 +73,9 @@ def _call(node: Call, checked: Checked, expression: str) -> None:
         try:
             compile_pattern(first.value)
         except RegexError as error:
-            raise _refuse("bad-regex-literal", f"invalid matches argument: {error.message}", expression, first) from error
+            raise _refuse(
+                "bad-regex-literal", f"invalid matches argument: {error.message}", expression, first
+            ) from error
     elif name == "format" and node.target is not None and node.id not in checked.global_names:
         _template(node, checked, expression)
 

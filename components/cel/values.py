@@ -8,7 +8,6 @@ it was made, with two exceptions that upstream makes as well: the accumulator of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -16,6 +15,8 @@ from components.cel.problem import EvaluationAborted
 from components.cel.semver import Semver
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from components.cel.quantity import Quantity
 
 Value: TypeAlias = object
@@ -52,7 +53,7 @@ class CelMap(dict[Value, tuple[Value, Value]]):
             if kind is int:
                 return self.get(("uint", key))
             if kind is UInt:
-                return self.get(int(key))  # type: ignore[call-overload,no-any-return]
+                return self.get(int(key))  # type: ignore[call-overload]
             if kind is float and key.is_integer():  # type: ignore[attr-defined]
                 whole = int(key)  # type: ignore[call-overload]
                 return self.get(whole) or self.get(("uint", whole))
@@ -103,7 +104,7 @@ def key_of(key: Value) -> Value:
         return key
     if kind is UInt:
         return ("uint", int(key))  # type: ignore[call-overload]
-    if kind is float and key != key:  # noqa: PLR0124 - NaN is never found again
+    if kind is float and key != key:
         return object()
     if kind is bool or kind is float or key is None:
         return (kind, key)

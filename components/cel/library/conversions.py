@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from components.cel.arithmetic import MAX_INT, MAX_UINT, MIN_INT, timestamp
 from components.cel.kinds import type_name
@@ -13,6 +12,9 @@ from components.cel.library.network import address_text, block_text
 from components.cel.library.times import parse_duration, parse_timestamp, seconds_text, timestamp_text
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, TypeValue, UInt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)
@@ -38,7 +40,7 @@ def _overflow() -> EvaluationError:
 def _text_to_int(text: str) -> int:
     if _INT.fullmatch(text):
         digits = text.lstrip("+-").lstrip("0")
-        if len(digits) <= 19:  # noqa: PLR2004 - digits of the largest int64
+        if len(digits) <= 19:
             value = int(digits or "0") * (-1 if text[0] == "-" else 1)
             if MIN_INT <= value <= MAX_INT:
                 return value
@@ -48,7 +50,7 @@ def _text_to_int(text: str) -> int:
 def _text_to_uint(text: str) -> UInt:
     if _UINT.fullmatch(text):
         digits = text.lstrip("0")
-        if len(digits) <= 20 and int(digits or "0") <= MAX_UINT:  # noqa: PLR2004 - digits of the largest uint64
+        if len(digits) <= 20 and int(digits or "0") <= MAX_UINT:
             return UInt(digits or "0")
     _fail("string", "uint")
 
@@ -143,7 +145,7 @@ def double_text(number: float) -> str:
     if not digits:
         return sign + "0"
     power = point - 1
-    if power < -4 or power >= 6:  # noqa: PLR2004 - the limits of %g
+    if power < -4 or power >= 6:
         tail = "." + digits[1:] if len(digits) > 1 else ""
         return f"{sign}{digits[0]}{tail}e{'-' if power < 0 else '+'}{abs(power):02d}"
     if point <= 0:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.library.network import parse_url
 from components.cel.library.times import parse_timestamp
 from components.cel.problem import EvaluationError
 from components.cel.values import NOTHING, NamedFormat, Opt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
 _OLD_LABEL: Final = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
@@ -72,12 +74,12 @@ def _label_value(text: str) -> list[str]:
 
 
 def _date(text: str) -> bool:
-    return len(text) == 10 and parse_timestamp(text + "T00:00:00Z") is not None  # noqa: PLR2004 - yyyy-mm-dd
+    return len(text) == 10 and parse_timestamp(text + "T00:00:00Z") is not None
 
 
 def _datetime(text: str) -> bool:
     parts = text.lower().split("t")
-    if len(text) < 4 or len(parts) < 2 or not _safe_date(parts[0]):  # noqa: PLR2004 - date and time
+    if len(text) < 4 or len(parts) < 2 or not _safe_date(parts[0]):
         return False
     found = _CLOCK.fullmatch(parts[1])
     return found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"

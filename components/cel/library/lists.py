@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import plus
 from components.cel.equality import ORDERED, compare, contains, equal, no_overload
 from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, UInt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MAX_LIST: Final = 1_000_000
 MAX_INCLUDES: Final = 48
@@ -20,7 +22,7 @@ _QUADRATIC: Final = 5_000
 def _ordered(values: Iterable[Value]) -> Iterable[Value]:
     for value in values:
         if type(value) not in ORDERED:
-            no_overload()
+            raise no_overload()
         yield value
 
 
@@ -100,16 +102,14 @@ def slice_of(values: list[Value], start: int, end: int) -> list[Value]:
 def flatten(values: Value, depth: Value = 1) -> list[Value]:
     """Resolve lists in lists, ``depth`` levels of them."""
     if not isinstance(values, list) or type(depth) is not int:
-        no_overload("flatten")
+        raise no_overload("flatten")
     if depth < 0:
         raise EvaluationError("invalid-argument", "level must be non-negative")
     current: list[Value] = list(values)
     for _ in range(min(depth, 1_000)):
         if not any(isinstance(value, list) for value in current):
             break
-        current = [
-            inner for value in current for inner in (value if isinstance(value, list) else (value,))
-        ]
+        current = [inner for value in current for inner in (value if isinstance(value, list) else (value,))]
         if len(current) > MAX_LIST:
             raise EvaluationError("unsupported", f"a list of more than {MAX_LIST} elements is not built")
     return current
@@ -118,7 +118,7 @@ def flatten(values: Value, depth: Value = 1) -> list[Value]:
 def sort_by_keys(values: Value, keys: Value) -> list[Value]:
     """Sort a list by a list of keys of one type."""
     if not isinstance(values, list) or not isinstance(keys, list):
-        no_overload("sort")
+        raise no_overload("sort")
     if len(values) != len(keys):
         raise EvaluationError("invalid-argument", "the list and its keys differ in length")
     if not keys:
@@ -127,7 +127,11 @@ def sort_by_keys(values: Value, keys: Value) -> list[Value]:
         raise EvaluationError("invalid-argument", "list elements must be comparable")
     if len(keys) > 1 and any(type_name(key) != type_name(keys[0]) for key in keys):
         raise EvaluationError("invalid-argument", "list elements must have the same type")
-    order = sorted(range(len(keys)), key=functools.cmp_to_key(lambda one, two: _at_most(keys[one], keys[two])))
+
+    def by_key(one: int, two: int) -> int:
+        return _at_most(keys[one], keys[two])
+
+    order = sorted(range(len(keys)), key=functools.cmp_to_key(by_key))
     return [values[index] for index in order]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Cidr, IpAddress, StringMap, Url, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _V4: Final = 4
 _V6: Final = 6
@@ -23,7 +25,7 @@ def _octets(text: str) -> int | None:
         return None
     number = 0
     for part in parts:
-        if not part or not part.isascii() or not part.isdigit() or len(part) > 3:  # noqa: PLR2004 - digits of an octet
+        if not part or not part.isascii() or not part.isdigit() or len(part) > 3:
             return None
         if (len(part) > 1 and part[0] == "0") or int(part) > _OCTET:
             return None
@@ -91,7 +93,7 @@ def address_text(address: IpAddress) -> str:
             end += 1
         if end - start > length:
             best, length = start, end - start
-    if length < 2:  # noqa: PLR2004 - a single zero group is written
+    if length < 2:
         return ":".join(f"{group:x}" for group in groups)
     before = ":".join(f"{group:x}" for group in groups[:best])
     return f"{before}::{':'.join(f'{group:x}' for group in groups[best + length :])}"
@@ -149,7 +151,7 @@ def _multicast(address: IpAddress) -> bool:
 def _link_local_multicast(address: IpAddress) -> bool:
     if address.family == _V4:
         return _in(address, "224.0.0.0/24", "::/0")
-    return address.number >> 112 & 0xFF0F == 0xFF02  # noqa: PLR2004 - ffx2::/16
+    return address.number >> 112 & 0xFF0F == 0xFF02
 
 
 def _global_unicast(address: IpAddress) -> bool:
@@ -212,7 +214,7 @@ def _host_of(authority: str) -> str | None:
         return None
     if _HOST_CHARS.fullmatch(host) is None:
         return None
-    if any(int(code, 16) < 0x80 for code in re.findall(r"%([0-9a-fA-F]{2})", host)):  # noqa: PLR2004 - ASCII
+    if any(int(code, 16) < 0x80 for code in re.findall(r"%([0-9a-fA-F]{2})", host)):
         return None
     return _unescaped(host)
 
@@ -222,7 +224,9 @@ def _port_ok(text: str) -> bool:
 
 
 def _unescaped(text: str) -> str:
-    raw = re.sub(rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), text.encode("utf-8", "surrogatepass"))
+    raw = re.sub(
+        rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), text.encode("utf-8", "surrogatepass")
+    )
     return raw.decode("utf-8", "replace")
 
 
@@ -230,7 +234,9 @@ def _escaped(path: str) -> str:
     """Keep a path whose escapes are in order, and escape it anew otherwise."""
     if re.fullmatch(r"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:@/\[\]]|%[0-9a-fA-F]{2})*", path):
         return path
-    raw = re.sub(rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), path.encode("utf-8", "surrogatepass"))
+    raw = re.sub(
+        rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), path.encode("utf-8", "surrogatepass")
+    )
     return "".join(chr(byte) if byte in _PATH_SAFE else f"%{byte:02X}" for byte in raw)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import MIN_TIME
 from components.cel.problem import EvaluationError
 from components.cel.quantity import Quantity, QuantityError
 from components.cel.semver import Semver, SemverError
-from components.cel.values import NOTHING, CelMap, Cell, Duration, Opt, Timestamp, Value
+from components.cel.values import NOTHING, Cell, CelMap, Duration, Opt, Timestamp, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WRAP: Final = 2**64
 _MAX_INT: Final = 2**63
@@ -70,7 +72,7 @@ def _sum(*, subtract: bool) -> Callable[[Cell, Cell | int], Cell]:
     return total
 
 
-def semver(text: str, normalize: bool = False) -> Semver:  # noqa: FBT001, FBT002 - an argument of the language
+def semver(text: str, normalize: bool = False) -> Semver:
     """Parse a version."""
     try:
         return Semver.parse(text, normalize=normalize)
@@ -78,7 +80,7 @@ def semver(text: str, normalize: bool = False) -> Semver:  # noqa: FBT001, FBT00
         raise EvaluationError("parse-semver", error.message) from error
 
 
-def is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002 - an argument of the language
+def is_semver(text: str, normalize: bool = False) -> bool:
     """Tell whether a text is a version."""
     try:
         Semver.parse(text, normalize=normalize)

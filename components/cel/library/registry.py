@@ -7,10 +7,9 @@ found is called with exactly the arguments of the call, receiver first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import OPERATORS, negate
-from components.cel.declarations import Function, Overload
 from components.cel.equality import ORDERED, compare, contains, no_overload
 from components.cel.kinds import fits
 from components.cel.library import conversions, formats, lists, network, objects, templates, text, times
@@ -19,19 +18,22 @@ from components.cel.regex.pattern import RegexError, compile_pattern
 from components.cel.types import Kind
 from components.cel.values import CelMap, MapAccumulator, Value
 
+if TYPE_CHECKING:
+    from components.cel.declarations import Function, Overload
+
 Implementation = Callable[..., Value]
 
 
 def _not(value: Value) -> Value:
     if type(value) is not bool:
-        no_overload("!_")
+        raise no_overload("!_")
     return not value
 
 
 def _size(value: Value) -> Value:
     if isinstance(value, str | bytes | list | CelMap):
         return len(value)
-    no_overload("size")
+    raise no_overload("size")
 
 
 def _in(element: Value, container: Value) -> Value:
@@ -41,7 +43,7 @@ def _in(element: Value, container: Value) -> Value:
 def _ordering(test: Callable[[int], bool]) -> Implementation:
     def ordering(left: Value, right: Value) -> Value:
         if type(left) not in ORDERED:
-            no_overload()
+            raise no_overload()
         return test(compare(left, right))
 
     return ordering
@@ -56,7 +58,7 @@ def _pattern(source: str) -> Any:
 
 def _matches(value: Value, pattern: Value) -> Value:
     if type(value) is not str or type(pattern) is not str:
-        no_overload("matches")
+        raise no_overload("matches")
     return _pattern(pattern).matches(value)
 
 
@@ -77,7 +79,7 @@ def _find_all(value: str, pattern: str, limit: int = -1) -> Value:
 def insert(target: Value, *rest: Value) -> Value:
     """Insert a key with its value, or all entries of a map; a key that is there already is an error."""
     assert isinstance(target, CelMap)
-    entries: list[tuple[Value, Value]] = [(rest[0], rest[1])] if len(rest) == 2 else []  # noqa: PLR2004 - key and value
+    entries: list[tuple[Value, Value]] = [(rest[0], rest[1])] if len(rest) == 2 else []
     if not entries:
         assert isinstance(rest[0], CelMap)
         entries = list(rest[0].values())
@@ -148,11 +150,18 @@ def implementation(function: Function, overloads: tuple[str, ...], *, growing: b
     return _chosen(function, table)
 
 
+def _never(name: str) -> Implementation:
+    def never(*_values: Value) -> Value:
+        raise no_overload(name)
+
+    return never
+
+
 def _guarded(name: str, overload: Overload, run: Implementation | None) -> Implementation:
     """Check the arguments before the one overload runs."""
     args = overload.args
     if run is None:
-        return lambda *_: no_overload(name)
+        return _never(name)
     checked = tuple((index, declared) for index, declared in enumerate(args) if declared.kind not in _OPEN)
     if not checked:
         return run
@@ -161,7 +170,7 @@ def _guarded(name: str, overload: Overload, run: Implementation | None) -> Imple
 
         def unary(value: Value) -> Value:
             if not fits(value, first):
-                no_overload(name)
+                raise no_overload(name)
             return run(value)
 
         return unary
@@ -169,7 +178,7 @@ def _guarded(name: str, overload: Overload, run: Implementation | None) -> Imple
     def many(*values: Value) -> Value:
         for index, declared in checked:
             if not fits(values[index], declared):
-                no_overload(name)
+                raise no_overload(name)
         return run(*values)
 
     return many
@@ -188,6 +197,6 @@ def _chosen(function: Function, table: dict[str, Implementation]) -> Implementat
         for overload, run in by_count.get(len(values), ()):
             if all(fits(value, declared) for value, declared in zip(values, overload.args, strict=True)):
                 return run(*values)
-        no_overload(name)
+        raise no_overload(name)
 
     return choose

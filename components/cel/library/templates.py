@@ -7,14 +7,16 @@ The same walk over the template serves the compile-time check of constant templa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
 from components.cel.library.conversions import double_text
 from components.cel.library.text import MAX_TEXT, limited
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_PRECISION: Final = 1_000
 _DEFAULT: Final = 6
@@ -61,7 +63,7 @@ def _clause(template: str, pos: int) -> tuple[str, int | None, int]:
         if end >= len(template):
             raise TemplateError("could not find end of precision specifier")
         digits = template[pos + 1 : end]
-        if not digits or len(digits) > 18:  # noqa: PLR2004 - digits of an int64
+        if not digits or len(digits) > 18:
             raise TemplateError("error while converting precision to integer")
         precision, pos = int(digits), end
     letter = template[pos]
@@ -159,7 +161,7 @@ def _quoted(text: str) -> str:
         elif char.isprintable():
             parts.append(char)
         else:
-            parts.append(f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")  # noqa: PLR2004
+            parts.append(f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
     return '"' + "".join(parts) + '"'
 
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.equality import no_overload
 from components.cel.problem import EvaluationError
-from components.cel.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from components.cel.values import Value
 
 MAX_TEXT: Final = 4_000_000
-_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # fmt: skip  # noqa: E501
+_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # fmt: skip
 _UPPER: Final = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ESCAPES: Final = str.maketrans(
-    {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"'}
+    {
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\v": "\\v",
+        "\\": "\\\\",
+        '"': '\\"',
+    }
 )
 
 
@@ -94,12 +107,13 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 def join(parts: list[Value], separator: str = "") -> str:
     """Join strings."""
-    if not all(type(part) is str for part in parts):
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) != len(parts):
         raise EvaluationError("invalid-argument", "join: invalid input: an element is not a string")
-    size = sum(len(part) for part in parts) + len(separator) * max(0, len(parts) - 1)  # type: ignore[arg-type]
+    size = sum(map(len, texts)) + len(separator) * max(0, len(texts) - 1)
     if size > MAX_TEXT:
         limited(" " * (MAX_TEXT + 1))
-    return separator.join(parts)  # type: ignore[arg-type]
+    return separator.join(texts)
 
 
 def quote(text: str) -> str:
@@ -110,7 +124,7 @@ def quote(text: str) -> str:
 def _search(test: Callable[[str, str], bool]) -> Callable[[Value, Value], Value]:
     def search(text: Value, part: Value) -> Value:
         if type(text) is not str or type(part) is not str:
-            no_overload()
+            raise no_overload()
         return test(text, part)
 
     return search

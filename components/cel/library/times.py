@@ -7,13 +7,15 @@ the package reads no files; offsets such as ``+02:00`` work.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import timestamp
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, Timestamp, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BILLION: Final = 10**9
 _DAY: Final = 86_400
@@ -61,7 +63,7 @@ def parse_duration(text: str) -> Duration | None:
 def _amount(whole: str, fraction: str, unit: int) -> int | None:
     """Give whole nanoseconds; the fraction is cut where Go's float arithmetic cuts it."""
     digits = whole.lstrip("0")
-    if len(digits) > 19:  # noqa: PLR2004 - digits of the largest uint64
+    if len(digits) > 19:
         return None
     value = int(digits or "0")
     if value > _MAX // unit:
@@ -82,7 +84,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
     if found is None:
         return None
     year, month, day, hour, minute, second = (int(found[group]) for group in range(1, 7))
-    if not 1 <= month <= _MONTHS or hour > 23 or minute > 59 or second > 59:  # noqa: PLR2004 - parts of a day
+    if not 1 <= month <= _MONTHS or hour > 23 or minute > 59 or second > 59:
         return None
     days = _days(year, month, day)
     if days is None:
@@ -90,7 +92,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
     offset = 0
     if found[8] != "Z":
         hours, minutes = int(found[8][1:3]), int(found[8][4:6])
-        if hours > 24 or minutes > 59:  # noqa: PLR2004 - what Go takes as an offset
+        if hours > 24 or minutes > 59:
             return None
         offset = (hours * 3600 + minutes * 60) * (-1 if found[8][0] == "-" else 1)
     nanos = int((found[7] or "0")[:9].ljust(9, "0"))

@@ -30,7 +30,44 @@ POSIX: Final[dict[str, Ranges]] = {
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
 CATEGORIES: Final = frozenset(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs".split()
+    [
+        "C",
+        "Cc",
+        "Cf",
+        "Co",
+        "Cs",
+        "L",
+        "Ll",
+        "Lm",
+        "Lo",
+        "Lt",
+        "Lu",
+        "M",
+        "Mc",
+        "Me",
+        "Mn",
+        "N",
+        "Nd",
+        "Nl",
+        "No",
+        "P",
+        "Pc",
+        "Pd",
+        "Pe",
+        "Pf",
+        "Pi",
+        "Po",
+        "Ps",
+        "S",
+        "Sc",
+        "Sk",
+        "Sm",
+        "So",
+        "Z",
+        "Zl",
+        "Zp",
+        "Zs",
+    ]
 )
 _FOLD_PARTNERS: Final = {"k": "\u212a", "K": "\u212a", "s": "\u017f", "S": "\u017f"}
 _WIDE_FOLD: Final = 4_096  # ranges wider than this are folded only where ASCII letters are concerned

@@ -150,7 +150,7 @@ class RegexParser:
             return CharSet(((0, MAX_RUNE),) if sign else ())
         if name in CATEGORIES:
             return CharSet((), ((name, sign),))
-        if len(name) > 2 and name[0].isupper() and all(part in _SCRIPT_LIKE for part in name):  # noqa: PLR2004
+        if len(name) > 2 and name[0].isupper() and all(part in _SCRIPT_LIKE for part in name):
             self.unsupported = f"the Unicode class {name!r} is not supported"
             return CharSet(())
         self._fail("invalid character class range")
@@ -173,7 +173,7 @@ class RegexParser:
             return self._hexadecimal()
         elif char in _SIMPLE:
             return _SIMPLE[char]
-        elif ord(char) < 128 and not char.isalnum():  # noqa: PLR2004 - ASCII
+        elif ord(char) < 128 and not char.isalnum():
             return ord(char)
         self._fail("invalid escape sequence")
 
@@ -185,7 +185,7 @@ class RegexParser:
             self._pos = end + 1
         else:
             digits = text[pos : pos + 2]
-            digits = digits if len(digits) == 2 else ""  # noqa: PLR2004 - two digits without braces
+            digits = digits if len(digits) == 2 else ""
             self._pos = pos + 2
         if not digits or any(char not in _HEX for char in digits) or int(digits.lstrip("0")[:8] or "0", 16) > MAX_RUNE:
             self._fail("invalid escape sequence")
@@ -318,10 +318,10 @@ class RegexParser:
         low, comma, high = body.partition(",")
         if not _number(low) or (high and not _number(high)):
             return None
-        least = min(int(low[:6]), MAX_REPEAT + 1) if len(low) <= 6 else MAX_REPEAT + 1  # noqa: PLR2004
+        least = min(int(low[:6]), MAX_REPEAT + 1) if len(low) <= 6 else MAX_REPEAT + 1
         most = least
         if comma:
-            most = -1 if not high else int(high[:6]) if len(high) <= 6 else MAX_REPEAT + 1  # noqa: PLR2004
+            most = -1 if not high else int(high[:6]) if len(high) <= 6 else MAX_REPEAT + 1
         return least, most, end + 1
 
     def _repeat(self, *, again: bool) -> None:

@@ -45,7 +45,7 @@ class Pattern:
         if self._unsupported:
             raise EvaluationError("unsupported", self._unsupported)
         if self._native is not None and len(text) <= _SHORT_TEXT:
-            found = self._native.search(text, start) if not start else self._native.search(text, start)
+            found = self._native.search(text, start)
             return found.span() if found else None
         return _run(self._program, text, start)
 

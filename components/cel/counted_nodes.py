@@ -1,0 +1,300 @@
+"""The nodes of the counted evaluation: constants, operations with their prices, and what they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from components.cel.equality import equal
+from components.cel.library.registry import found_text
+from components.cel.loops import Unset, entries, settled
+from components.cel.problem import EvaluationAborted, EvaluationError
+from components.cel.tracker import Tracker, call_cost
+from components.cel.values import NOTHING, OPTIONALS, UNHASHABLE, CelMap, Opt, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from components.cel.device import DeviceView
+    from components.cel.syntax import Call, Fold
+
+
+class State:
+    """What one evaluation changes."""
+
+    __slots__ = ("device", "record", "slots", "tracker")
+
+    def __init__(self, view: DeviceView, slots: int, limit: int, record: Callable[[int, Value], None] | None) -> None:
+        self.device = view.fresh_value()
+        self.slots: list[Value] = [Unset] * slots
+        self.tracker = Tracker(limit) if record is None else _Recorder(limit, record)
+        self.record = record
+
+
+class _Recorder(Tracker):
+    """A counter that also tells every value to a listener."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, limit: int, record: Callable[[int, Value], None]) -> None:
+        super().__init__(limit)
+        self._record = record
+
+    def push(self, node_id: int, value: Value) -> None:
+        """Record the value of a node."""
+        self._record(node_id, value)
+        super().push(node_id, value)
+
+
+class Node(Protocol):
+    """A planned node."""
+
+    @property
+    def id(self) -> int:
+        """The id on the stack."""
+
+    def evaluate(self, state: State) -> Value:
+        """Evaluate, price and record."""
+
+
+class Const:
+    __slots__ = ("id", "value")
+
+    def __init__(self, node_id: int, value: Value) -> None:
+        self.id = node_id
+        self.value = value
+
+    def evaluate(self, state: State) -> Value:
+        state.tracker.push(self.id, self.value)
+        return self.value
+
+
+class Operation:
+    """A node with a function that evaluates it; the subclasses say how it is priced."""
+
+    __slots__ = ("_run", "id")
+
+    def __init__(self, node_id: int, run: Callable[[State], Value]) -> None:
+        self.id = node_id
+        self._run = run
+
+    def evaluate(self, state: State) -> Value:
+        value = self._run(state)
+        self._price(state, value)
+        state.tracker.push(self.id, value)
+        return value
+
+    def _price(self, state: State, value: Value) -> None:
+        """Price nothing: membership in a constant set, and optional alternatives, are free."""
+
+
+class Dropping(Operation):
+    """Logic and folds: free, and their operands leave the stack."""
+
+    __slots__ = ("_drops",)
+
+    def __init__(self, node_id: int, run: Callable[[State], Value], drops: tuple[int, ...]) -> None:
+        super().__init__(node_id, run)
+        self._drops = drops
+
+    def _price(self, state: State, value: Value) -> None:
+        state.tracker.drop(*self._drops)
+
+
+class Priced(Operation):
+    """A call."""
+
+    __slots__ = ("_args", "_function", "_overload")
+
+    def __init__(
+        self, node_id: int, run: Callable[[State], Value], function: str, overload: str, args: tuple[int, ...]
+    ) -> None:
+        super().__init__(node_id, run)
+        self._function = function
+        self._overload = overload
+        self._args = args
+
+    def _price(self, state: State, value: Value) -> None:
+        args = state.tracker.take(self._args)
+        if args is not None:
+            state.tracker.cost += call_cost(self._function, self._overload, args, value)
+
+
+class Built(Operation):
+    """A list, map or message literal."""
+
+    __slots__ = ("_cost", "_parts")
+
+    def __init__(self, node_id: int, run: Callable[[State], Value], cost: int, parts: tuple[int, ...]) -> None:
+        super().__init__(node_id, run)
+        self._cost = cost
+        self._parts = parts
+
+    def _price(self, state: State, value: Value) -> None:
+        state.tracker.take(self._parts)
+        state.tracker.cost += self._cost
+
+
+def not_optional(pos: int) -> EvaluationError:
+    return EvaluationError("invalid-argument", "an optional entry must have an optional value", offset=pos)
+
+
+def build_map(state: State, planned: list[tuple[Node, Node, bool]], pos: int) -> Value:
+    found = CelMap()
+    for key_node, value_node, optional in planned:
+        key = key_node.evaluate(state)
+        if type(key) is EvaluationError:
+            return key
+        value = value_node.evaluate(state)
+        if type(value) is EvaluationError:
+            return value
+        if optional:
+            if type(value) not in OPTIONALS:
+                return not_optional(pos)
+            if value is NOTHING:
+                continue
+            assert isinstance(value, Opt)
+            value = value.value
+        found.insert(key, value)
+    return found
+
+
+def logic(node: Call, terms: list[Node], *, absorbing: bool) -> Node:
+    passing = not absorbing
+
+    def run(state: State) -> Value:
+        failed: Value = None
+        for term in terms:
+            value = term.evaluate(state)
+            if value is absorbing:
+                return absorbing
+            if value is not passing and failed is None:
+                failed = value
+                if type(value) is not EvaluationError:
+                    failed = EvaluationError("no-such-overload", "no such overload", offset=node.pos)
+        return passing if failed is None else failed
+
+    return Dropping(node.id, run, tuple(term.id for term in terms))
+
+
+def equality(node: Call, args: list[Node], *, negated: bool) -> Callable[[State], Value]:
+    left_node, right_node = args
+
+    def run(state: State) -> Value:
+        left, right = left_node.evaluate(state), right_node.evaluate(state)
+        if type(left) is EvaluationError:
+            return left
+        if type(right) is EvaluationError:
+            return right
+        try:
+            return equal(left, right) is not negated
+        except EvaluationError as error:
+            error.offset = node.pos
+            return True if negated else error
+
+    return run
+
+
+def membership(node: Call, element: Node, members: frozenset[tuple[type, Value]]) -> Callable[[State], Value]:
+    def run(state: State) -> Value:
+        value = element.evaluate(state)
+        if type(value) is EvaluationError:
+            return value
+        if type(value) in UNHASHABLE:
+            message = "a version cannot be looked up in a constant list; compare it with == or compareTo"
+            raise EvaluationAborted("unhashable", message, offset=node.pos)
+        try:
+            return (type(value), value) in members
+        except TypeError:  # lists and maps, which are in no set of primitives
+            return False
+
+    return run
+
+
+def alternative(args: list[Node], *, unwrap: bool) -> Callable[[State], Value]:
+    first, second = args
+
+    def run(state: State) -> Value:
+        value = first.evaluate(state)
+        if value is NOTHING:
+            return second.evaluate(state)
+        return value.value if unwrap and isinstance(value, Opt) else value
+
+    return run
+
+
+def not_strictly_false(arg: Node) -> Callable[[State], Value]:
+    def run(state: State) -> Value:
+        value = arg.evaluate(state)
+        return value if type(value) is bool else True
+
+    return run
+
+
+def pattern_run(name: str, pattern: Any) -> Callable[..., Value]:
+    def run(text: Value, _source: Value, limit: Value = -1) -> Value:
+        if type(text) is not str or type(limit) is not int:
+            raise EvaluationError("no-such-overload", f"no such overload: {name}")
+        if name == "matches":
+            return pattern.matches(text)
+        return found_text(pattern, text) if name == "find" else pattern.find_all(text, limit)
+
+    return run
+
+
+def strict(pos: int, run: Callable[..., Value], args: list[Node], *, early: bool) -> Callable[[State], Value]:
+    """Plan a call of a function that takes no errors; ``early`` stops at the first of them."""
+
+    def call(state: State) -> Value:
+        values: list[Value] = []
+        failed: Value = None
+        for arg in args:
+            value = arg.evaluate(state)
+            if type(value) is EvaluationError:
+                if early:
+                    return value
+                failed = failed or value
+            values.append(value)
+        if failed is not None:
+            return failed
+        try:
+            return run(*values)
+        except EvaluationError as error:
+            if error.offset < 0:
+                error.offset = pos
+            return error
+
+    return call
+
+
+def bound(ranged: Node, slot: int, result: Node) -> Callable[[State], Value]:
+    def run(state: State) -> Value:
+        ranged.evaluate(state)
+        state.slots[slot] = Unset
+        return settled(result.evaluate(state))
+
+    return run
+
+
+def folded(
+    node: Fold, ranged: Node, accu: int, slots: list[int], parts: tuple[Node, Node, Node]
+) -> Callable[[State], Value]:
+    condition, step, result = parts
+
+    def run(state: State) -> Value:
+        state.slots[accu] = Unset
+        iterated = ranged.evaluate(state)
+        if type(iterated) is EvaluationError:
+            return iterated
+        try:
+            steps = entries(iterated, len(slots), node.range.pos)
+        except EvaluationError as error:
+            return error
+        for values in steps:
+            for slot, value in zip(slots, values, strict=True):
+                state.slots[slot] = value
+            if condition.evaluate(state) is False:
+                break
+            state.slots[accu] = step.evaluate(state)
+        return settled(result.evaluate(state))
+
+    return run
