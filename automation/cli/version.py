@@ -11,7 +11,7 @@ from automation.cli.options import Show
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PACKAGES = ("pulumi", "pulumi-aws", "pulumi-kubernetes", "pulumi-policy")
+_PACKAGES = ("pulumi", "pulumi-aws", "pulumi-kubernetes")
 
 
 def berth_version() -> str:

@@ -27,7 +27,7 @@ from components.errors import UsageError
 
 _PYTHON: Final = (3, 11)
 _INSTALL: Final = "berth doctor --install"
-_SDKS: Final = ("pulumi", "pulumi-policy", "pulumi-aws", "pulumi-kubernetes")
+_SDKS: Final = ("pulumi", "pulumi-aws", "pulumi-kubernetes")
 _GO_LINE: Final = re.compile(r"^go (\S+)$", re.MULTILINE)
 _GO_SAYS: Final = re.compile(r"\bgo(\d+\.\d+(?:\.\d+)?)")
 _STAND_IN: Final = re.compile(r"^\s*(?:import|from)\s+celpy\b", re.MULTILINE)
