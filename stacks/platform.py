@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
-import pulumi_aws as aws
 
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterOutputs
@@ -21,6 +20,9 @@ from components.serving.stack import ServingStack, ServingStackArgs
 from stacks.config import ProgramConfig
 from stacks.rehearsal import simulated_kubeconfig
 from stacks.shard import Shard
+
+if TYPE_CHECKING:
+    import pulumi_aws as aws  # an extra: a fleet without EKS clusters does without it
 
 _RENEW = "berth plan"
 
@@ -51,7 +53,7 @@ def build_clusters(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig
 
     Raises LockError when a cluster has no manifest or another source than when it was planned.
     """
-    identities: dict[AwsIdentity, aws.Provider] = {}
+    identities: dict[AwsIdentity, "aws.Provider"] = {}
     built = {}
     for entry in sorted(lock.platform.clusters, key=lambda entry: entry.name):
         if shard.holds(entry.name):
@@ -67,7 +69,11 @@ def _serve(fleet: Fleet, entry: ClusterEntry, cluster: ClusterOutputs) -> BuiltC
 
 
 def _cluster(
-    fleet: Fleet, entry: ClusterEntry, shard: Shard, config: ProgramConfig, identities: dict[AwsIdentity, aws.Provider]
+    fleet: Fleet,
+    entry: ClusterEntry,
+    shard: Shard,
+    config: ProgramConfig,
+    identities: dict[AwsIdentity, "aws.Provider"],
 ) -> ClusterOutputs:
     manifest = fleet.clusters.get(entry.name)
     if manifest is None:
