@@ -53,7 +53,7 @@ def build_clusters(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig
 
     Raises LockError when a cluster has no manifest or another source than when it was planned.
     """
-    identities: dict[AwsIdentity, "aws.Provider"] = {}
+    identities: dict[AwsIdentity, aws.Provider] = {}
     built = {}
     for entry in sorted(lock.platform.clusters, key=lambda entry: entry.name):
         if shard.holds(entry.name):
