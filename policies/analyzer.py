@@ -160,8 +160,8 @@ def _info(rule: Rule) -> Any:
 def serve() -> None:
     """Serve the pack until the engine ends it, or has ended itself.
 
-    The engine ends a plugin by an interrupt, and waits five seconds for one that does not go. One from the keyboard does
-    not come here: the engine gives every plugin a process group of its own.
+    The engine ends a plugin by an interrupt, and waits five seconds for one that does not go. One from the keyboard
+    does not come here: the engine gives every plugin a process group of its own.
     """
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=_LIMITS)
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)

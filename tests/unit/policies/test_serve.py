@@ -38,12 +38,11 @@ def name_at(port: int) -> str:
         return str(analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty()).name)
 
 
-def test_an_interrupt_is_the_engines_to_judge(pack: subprocess.Popen[str]) -> None:
-    """Ctrl-C reaches every process of the terminal; the pack goes on, and a request to end ends it quietly."""
-    port = port_of(pack)
-    pack.send_signal(signal.SIGINT)
-    assert name_at(port) == NAME
-    pack.send_signal(signal.SIGTERM)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_engine_ends_the_pack_at_once(pack: subprocess.Popen[str], number: signal.Signals) -> None:
+    """The engine interrupts its plugins when it is done, and every run would wait for one that stays."""
+    assert name_at(port_of(pack)) == NAME
+    pack.send_signal(number)
     out, err = pack.communicate(timeout=60)
     assert (pack.returncode, out, err) == (0, "", "")
 
