@@ -163,7 +163,8 @@ def _still_has_resources(failure: Failure) -> BerthFailure:
 
 def _torn_state(failure: Failure) -> BerthFailure:
     return DriverError(
-        f"the state of stack {failure.stack} cannot be read: its writer was killed, or is writing it now",
+        f"the state of {f'stack {failure.stack}' if failure.stack.environment else 'a stack'} cannot be read:"
+        " its writer was killed, or is writing it now",
         consequence=_NOTHING,
         help="run it again when the other run has ended",
     )

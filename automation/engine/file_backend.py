@@ -44,7 +44,13 @@ class FileBackend:
         return tuple(found)
 
     def mend(self, stack: StackName) -> bool:
-        """Remove torn files of attributes of ``stack`` if nobody who lives holds it; return whether there were any."""
+        """Remove torn files of attributes of ``stack`` if nobody who lives holds it; return whether there were any.
+
+        The name of no stack means all of them.
+        """
+        if not stack.environment:
+            mended = [self.mend(StackName.parse(name)) for name in self._names()]  # each one, not only the first
+            return any(mended)
         if any(not lease.holder_is_dead for lease in self.leases(stack)):
             return False
         files = [*self._stacks.glob(f"{stack}.json*.attrs"), *(self._locks / str(stack)).glob("*.attrs")]
@@ -53,6 +59,10 @@ class FileBackend:
             with contextlib.suppress(FileNotFoundError):
                 file.unlink()
         return bool(torn)
+
+    def _names(self) -> tuple[str, ...]:
+        files = (file.name.partition(".json")[0] for file in self._stacks.glob("*.json*"))
+        return tuple(sorted({*files, *(folder.name for folder in self._locks.glob("*/"))}))
 
 
 def _is_torn(file: Path) -> bool:

@@ -121,6 +121,18 @@ def test_a_torn_file_of_attributes_is_removed(root: Path) -> None:
     assert torn[0].exists()
 
 
+def test_without_a_name_every_stack_is_mended(root: Path) -> None:
+    """Listing the stacks reads all of them; one that is held is left alone."""
+    stacks = root / ".pulumi" / "stacks" / "town"
+    for name in ("dev", "dev.east", "prod"):
+        (stacks / f"{name}.json").write_text("{}")
+        (stacks / f"{name}.json.attrs").write_text("")
+    hold(root, os.getpid(), since=datetime.now(UTC))
+    assert backend_at(root).mend(StackName("")) is True
+    assert sorted(file.name for file in stacks.glob("*.attrs")) == ["dev.east.json.attrs"]
+    assert backend_at(root).mend(StackName("")) is False
+
+
 def test_nothing_is_mended_under_a_living_holder(root: Path) -> None:
     """An empty file may just be being written."""
     torn = root / ".pulumi" / "stacks" / "town" / "dev.east.json.attrs"
