@@ -1,4 +1,4 @@
-"""``berth selector test|check|verify``: what a selector does on devices, whether Kubernetes takes it, and case tables."""
+"""``berth selector test|check|verify``: what a selector does on devices, whether Kubernetes takes it, case tables."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -29,13 +29,13 @@ _STYLES: "dict[str, Style]" = {"match": "ok", "no-match": "warn", "error": "bad"
 def build_app() -> App:
     """Make the command tree of the verb."""
     made = App(name="selector", help="Test, check and verify device selectors.", result_action="return_value")
-    made.command(test)
+    made.command(on_devices, name="test")
     made.command(check)
     made.command(verify)
     return made
 
 
-def test(
+def on_devices(
     expression: str,
     *,
     class_name: Annotated[str, Parameter(name="--class")] = "",
@@ -113,7 +113,7 @@ def check(
     from components.cel.environment import MINORS
     from components.cel.selector import admit
 
-    found = {one: admit(expression, minor=one, stored=stored) for one in minor or MINORS}
+    found: dict[str, Admission] = {one: admit(expression, minor=one, stored=stored) for one in minor or MINORS}
     sinks = show.sinks()
     code = _NO if any(one.error for one in found.values()) else 0
     if sinks.machine:
@@ -222,7 +222,7 @@ def _yaml(file: Path) -> list[Any]:
         if file.stat().st_size > _MAX_BYTES:
             raise _usage(f"{file} is larger than {_MAX_BYTES} bytes", "give a smaller file")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return list(yaml.load_all(file.read_bytes(), Loader=loader))  # noqa: S506 - a safe loader, the fast one
+        return list(yaml.load_all(file.read_bytes(), Loader=loader))
     except OSError as error:
         raise _usage(f"cannot read {file}: {error.strerror}", "give an existing file") from error
     except (yaml.YAMLError, RecursionError) as error:
@@ -319,7 +319,9 @@ def _report_lines(report: "Report", width: int) -> "Sequence[Line]":
     columns = [Column("QUESTION"), Column("ASKED"), Column("AGREED"), Column("SHARE")]
     lines += table(columns, rows, width=width)
     style: Style = "ok" if report.agrees else "bad"
-    said = f"{', '.join(report.minors)}: {len(report.disagreements)} disagreements, {report.false_matches} false matches"
+    said = (
+        f"{', '.join(report.minors)}: {len(report.disagreements)} disagreements, {report.false_matches} false matches"
+    )
     return [*lines, line(Span(said, style))]
 
 

@@ -15,7 +15,7 @@ _MATCH = Answer(Outcome.MATCH)
 
 
 def evaluate_all(selectors: Sequence[Selector], view: DeviceView) -> Answer:
-    """Evaluate in order, DeviceClass selectors first: the first false stops, the first error aborts; none is a match."""
+    """Evaluate in order, DeviceClass selectors first: the first false stops, the first error aborts, none matches."""
     for selector in selectors:
         answer = selector.evaluate(view)
         if answer.outcome is not Outcome.MATCH:

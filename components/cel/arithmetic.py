@@ -1,5 +1,7 @@
 """Arithmetic of the operators: 64-bit overflow is an error, times stay in their range, nothing mixes types."""
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+
 from __future__ import annotations
 
 import math
@@ -53,13 +55,13 @@ def plus(left: Value, right: Value) -> Value:
         return _join(left, right)
     if kind is other:
         if kind is int:
-            return _int(left + right)  # type: ignore[operator]
+            return _int(left + right)
         if kind is str or kind is float or kind is bytes:
-            return left + right  # type: ignore[operator]
+            return left + right
         if kind is UInt:
-            return _uint(int(left) + int(right))  # type: ignore[call-overload]
+            return _uint(int(left) + int(right))
         if kind is Duration:
-            return duration(left.nanos + right.nanos)  # type: ignore[attr-defined]
+            return duration(left.nanos + right.nanos)
     if isinstance(left, Timestamp) and isinstance(right, Duration):
         return timestamp(left.nanos + right.nanos, left.offset)
     if isinstance(left, Duration) and isinstance(right, Timestamp):
@@ -88,15 +90,15 @@ def minus(left: Value, right: Value) -> Value:
     kind, other = type(left), type(right)
     if kind is other:
         if kind is int:
-            return _int(left - right)  # type: ignore[operator]
+            return _int(left - right)
         if kind is float:
-            return left - right  # type: ignore[operator]
+            return left - right
         if kind is UInt:
-            return _uint(int(left) - int(right))  # type: ignore[call-overload]
+            return _uint(int(left) - int(right))
         if kind is Duration:
-            return duration(left.nanos - right.nanos)  # type: ignore[attr-defined]
+            return duration(left.nanos - right.nanos)
         if kind is Timestamp:
-            return duration(left.nanos - right.nanos)  # type: ignore[attr-defined]
+            return duration(left.nanos - right.nanos)
     if isinstance(left, Timestamp) and isinstance(right, Duration):
         return timestamp(left.nanos - right.nanos, left.offset)
     raise no_overload("_-_")
@@ -107,11 +109,11 @@ def times(left: Value, right: Value) -> Value:
     kind = type(left)
     if kind is type(right):
         if kind is int:
-            return _int(left * right)  # type: ignore[operator]
+            return _int(left * right)
         if kind is float:
-            return left * right  # type: ignore[operator]
+            return left * right
         if kind is UInt:
-            return _uint(int(left) * int(right))  # type: ignore[call-overload]
+            return _uint(int(left) * int(right))
     raise no_overload("_*_")
 
 
@@ -120,14 +122,14 @@ def divide(left: Value, right: Value) -> Value:
     kind = type(left)
     if kind is type(right):
         if kind is float:
-            return _divide_doubles(left, right)  # type: ignore[arg-type]
+            return _divide_doubles(left, right)
         if kind is int or kind is UInt:
             if not right:
                 raise EvaluationError("division-by-zero", "division by zero")
-            whole: int = abs(left) // abs(right)  # type: ignore[arg-type]
+            whole: int = abs(left) // abs(right)
             if kind is UInt:
                 return UInt(whole)
-            return _int(whole if (left < 0) == (right < 0) else -whole)  # type: ignore[operator]
+            return _int(whole if (left < 0) == (right < 0) else -whole)
     raise no_overload("_/_")
 
 
@@ -147,10 +149,10 @@ def modulo(left: Value, right: Value) -> Value:
             raise EvaluationError("modulus-by-zero", "modulus by zero")
         if left == MIN_INT and right == -1:
             raise EvaluationError("overflow", "integer overflow")
-        rest: int = abs(left) % abs(right)  # type: ignore[arg-type]
+        rest: int = abs(left) % abs(right)
         if kind is UInt:
             return UInt(rest)
-        return -rest if left < 0 else rest  # type: ignore[operator]
+        return -rest if left < 0 else rest
     raise no_overload("_%_")
 
 
@@ -158,9 +160,9 @@ def negate(value: Value) -> Value:
     """Change the sign."""
     kind = type(value)
     if kind is int:
-        return _int(-value)  # type: ignore[operator]
+        return _int(-value)
     if kind is float:
-        return -value  # type: ignore[operator]
+        return -value
     if isinstance(value, Duration):
         return duration(-value.nanos)
     raise no_overload("-_")

@@ -1,5 +1,7 @@
 """Closures of logic, conditions, comparisons and calls: each a function of other closures."""
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,6 +18,7 @@ Closure: TypeAlias = Callable[[Env], Value]
 
 
 def placed(error: EvaluationError, pos: int) -> EvaluationError:
+    """Give an error its place, unless it has one."""
     if error.offset < 0:
         error.offset = pos
     return error
@@ -44,6 +47,8 @@ def is_constant(closure: Closure) -> bool:
 
 
 def failing(error: EvaluationError) -> Closure:
+    """Plan an error."""
+
     def fail(_env: Env) -> Value:
         raise EvaluationError(error.kind, error.message, offset=error.offset)
 
@@ -66,7 +71,7 @@ def logic(terms: list[Closure], pos: int, *, absorbing: bool) -> Closure:
                 if value is not passing:
                     if value is absorbing:
                         return absorbing
-                    raise EvaluationError("no-such-overload", "no such overload", offset=pos)
+                    raise EvaluationError("no-such-overload", "no such overload", offset=pos)  # noqa: TRY301 - caught right here with the others
         except EvaluationError as error:
             failed = error
         else:
@@ -77,6 +82,7 @@ def logic(terms: list[Closure], pos: int, *, absorbing: bool) -> Closure:
 
 
 def rest_of_logic(rest: Any, env: Env, failed: EvaluationError, *, absorbing: bool) -> Value:
+    """Look for the absorbing value in what is left after an error."""
     for term in rest:
         try:
             if term(env) is absorbing:
@@ -87,6 +93,7 @@ def rest_of_logic(rest: Any, env: Env, failed: EvaluationError, *, absorbing: bo
 
 
 def logic_of_two(left: Closure, right: Closure, pos: int, *, absorbing: bool) -> Closure:
+    """Plan logic of two terms."""
     passing = not absorbing
 
     def logic(env: Env) -> Value:
@@ -109,6 +116,7 @@ def logic_of_two(left: Closure, right: Closure, pos: int, *, absorbing: bool) ->
 
 
 def logic_of_three(terms: list[Closure], pos: int, *, absorbing: bool) -> Closure:
+    """Plan logic of three terms."""
     first, second, third = terms
     passing = not absorbing
 
@@ -133,6 +141,8 @@ def logic_of_three(terms: list[Closure], pos: int, *, absorbing: bool) -> Closur
 
 
 def conditional(condition: Closure, then: Closure, otherwise: Closure, *, pos: int) -> Closure:
+    """Plan ``c ? a : b``."""
+
     def conditional(env: Env) -> Value:
         value = condition(env)
         if value is True:
@@ -145,10 +155,13 @@ def conditional(condition: Closure, then: Closure, otherwise: Closure, *, pos: i
 
 
 def as_variable(value: Value) -> Value:
+    """Move an optional through native types, as every attribute does."""
     return Opt(through_native(value.value)) if type(value) is Opt else value
 
 
 def equals(left: Closure, right: Closure, pos: int) -> Closure:
+    """Plan ``==``."""
+
     def test(env: Env) -> Value:
         try:
             return equal(left(env), right(env))
@@ -159,6 +172,8 @@ def equals(left: Closure, right: Closure, pos: int) -> Closure:
 
 
 def equals_text(left: Closure, text: Value) -> Closure:
+    """Plan ``==`` with a constant string."""
+
     def test(env: Env) -> Value:
         value = left(env)
         return value == text if type(value) is str else equal(value, text)
@@ -167,6 +182,8 @@ def equals_text(left: Closure, text: Value) -> Closure:
 
 
 def unequal(left: Closure, right: Closure) -> Closure:
+    """Plan ``!=``: what refuses to compare is unequal."""
+
     def test(env: Env) -> Value:
         mine, theirs = left(env), right(env)
         try:
@@ -178,6 +195,8 @@ def unequal(left: Closure, right: Closure) -> Closure:
 
 
 def membership(element: Closure, members: frozenset[tuple[type, Value]], pos: int) -> Closure:
+    """Plan ``in`` with a constant set."""
+
     def test(env: Env) -> Value:
         value = element(env)
         kind = type(value)
@@ -193,6 +212,8 @@ def membership(element: Closure, members: frozenset[tuple[type, Value]], pos: in
 
 
 def not_strictly_false(closure: Closure) -> Closure:
+    """Plan the condition of quantifiers: everything but false, errors too."""
+
     def test(env: Env) -> Value:
         try:
             return closure(env) is not False
@@ -203,6 +224,8 @@ def not_strictly_false(closure: Closure) -> Closure:
 
 
 def or_else(optional: Closure, otherwise: Closure, *, unwrap: bool) -> Closure:
+    """Plan ``or`` and ``orValue`` of optionals."""
+
     def choose(env: Env) -> Value:
         value = optional(env)
         if value is NOTHING:
@@ -236,6 +259,7 @@ def patterned(name: str, pattern: Any, args: list[Closure], pos: int) -> Closure
 
 
 def computed_once(run: Callable[..., Value], values: list[Value], pos: int) -> Closure:
+    """Compute a call of constants now, and keep its value or its error."""
     try:
         return constant(run(*values))
     except EvaluationError as error:
@@ -245,6 +269,8 @@ def computed_once(run: Callable[..., Value], values: list[Value], pos: int) -> C
 
 
 def aborting(error: EvaluationAborted, pos: int) -> Closure:
+    """Plan an abort."""
+
     def abort(_env: Env) -> Value:
         raise EvaluationAborted(error.kind, error.message, offset=pos)
 
@@ -252,6 +278,7 @@ def aborting(error: EvaluationAborted, pos: int) -> Closure:
 
 
 def invoke(run: Callable[..., Value], args: list[Closure], pos: int) -> Closure:
+    """Plan a call."""
     if len(args) == 1:
         only = args[0]
 

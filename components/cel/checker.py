@@ -4,6 +4,8 @@ The answer is beside the tree: the type of each node, the overloads of each call
 to be a namespace (``optional.of(x)``). The first problem is raised; its kind is the class that the tables name.
 """
 
+# ruff: noqa: SLF001 - a table of the class above it
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -195,7 +197,7 @@ class _Checker:
         name = self._global_name(node)
         types: list[Type] = []
         for arg in node.args:
-            types.append(_HANDLERS[type(arg)](self, arg))
+            types.append(_HANDLERS[type(arg)](self, arg))  # noqa: PERF401 - a comprehension costs a frame a level
         member = target is not None and node.id not in self._checked.global_names
         if target is not None and member:
             types.insert(0, _HANDLERS[type(target)](self, target))
@@ -221,7 +223,7 @@ class _Checker:
 
     def _overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> Type:
         name = function.name
-        if name == "_&&_" or name == "_||_":
+        if name in {"_&&_", "_||_"}:
             return self._logic(node, function, types)
         if name in _EQUALITIES and types[0] == types[1] and types[0].kind in _GROUND:
             self._checked.overloads[node.id] = _EQUALITIES[name]
@@ -343,7 +345,7 @@ class _Checker:
         self._scopes.pop()
         return self._keep(node, self._resolve(result))
 
-    def _range_types(self, node: Fold, ranged: Type) -> tuple[Type, Type]:
+    def _range_types(self, node: Fold, ranged: Type) -> tuple[Type, Type]:  # noqa: RET503 - the last line always raises
         if ranged.kind is Kind.LIST:
             element = ranged.params[0]
             return (t.INT, element) if node.var2 else (element, element)

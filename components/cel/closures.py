@@ -6,6 +6,10 @@ variables of folds, and returns a value or raises ``EvaluationError``. This way 
 observe that a comparison changes the form of a quantity. So calls of constants are computed once.
 """
 
+# ruff: noqa: C901 - one branch per kind of node
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -130,15 +134,15 @@ class Planner(FoldPlans):
 
     def _call(self, node: Call) -> Closure:
         name = self._checked.global_names.get(node.id, node.function)
-        if name == "_&&_" or name == "_||_":
+        if name in {"_&&_", "_||_"}:
             terms: list[Closure] = []
             for arg in node.args:
-                terms.append(self.plan(arg))
+                terms.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level
             return logic(terms, node.pos, absorbing=name == "_||_")
         if name == "_?_:_":
             condition, then, otherwise = node.args
             return conditional(self.plan(condition), self.plan(then), self.plan(otherwise), pos=node.pos)
-        if name == "_==_" or name == "_!=_":
+        if name in {"_==_", "_!=_"}:
             return self._equality(node, negated=name == "_!=_")
         if node.id in self._constants.sets:
             return membership(self.plan(node.args[0]), self._constants.sets[node.id], node.pos)
@@ -152,7 +156,7 @@ class Planner(FoldPlans):
             return or_else(self.plan(args[0]), self.plan(args[1]), unwrap=name == "orValue")
         planned: list[Closure] = []
         for arg in args:
-            planned.append(self.plan(arg))
+            planned.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level
         pattern = self._constants.patterns.get(node.id)
         if pattern is not None:
             return patterned(name, pattern, planned, node.pos)
@@ -184,7 +188,7 @@ class Planner(FoldPlans):
             key = self._constants.values.get(node.args[1].id, Unset)
         if type(key) is not str:
             return None
-        inner = node.operand if isinstance(node, Select) else node.args[0]  # type: ignore[attr-defined]
+        inner = node.operand if isinstance(node, Select) else node.args[0] if isinstance(node, Call) else None
         if not isinstance(inner, Call) or inner.function != "_[_]":
             return None
         domain, table = self._constants.values.get(inner.args[1].id), inner.args[0]
@@ -195,7 +199,7 @@ class Planner(FoldPlans):
         named = isinstance(root, Ident) and root.name == "device" and self.slot_of("device") is None
         return (domain, key, node.pos) if named else None
 
-    def _quantity_test(self, node: Call, left: Closure, function: str, general: Closure) -> Closure | None:
+    def _quantity_test(self, node: Call, left: Closure, function: str, general: Closure) -> Closure | None:  # noqa: ARG002 - the signature of the table
         """Plan ``q.compareTo(constant) <function> constant`` as one comparison."""
         wanted = self._constants.values.get(node.args[1].id, Unset)
         inner = node.args[0]
@@ -206,13 +210,13 @@ class Planner(FoldPlans):
         operand = self.plan(inner.args[0])
         if not is_constant(operand) or type(operand([])) is not Cell:
             return None
-        return quantity_test(self.plan(inner.target), operand([]).quantity, passing_signs(function, wanted), general)  # type: ignore[attr-defined]
+        return quantity_test(self.plan(inner.target), operand([]).quantity, passing_signs(function, wanted), general)
 
     def _shortened(self, node: Call, name: str, planned: list[Closure], general: Closure) -> Closure:
         """Replace a general call by a shortcut where there is one."""
         if name in TESTS and is_constant(planned[1]) and type(planned[1]([])) is int:
             found = self._quantity_test(node, planned[0], name, general)
-            return found if found is not None else ordered(name, planned[0], planned[1]([]), general)  # type: ignore[arg-type]
+            return found if found is not None else ordered(name, planned[0], planned[1]([]), general)
         overloads = self._checked.overloads[node.id]
         if len(overloads) == 1 and overloads[0] in QUANTITY_TESTS and is_constant(planned[1]):
             operand = planned[1]([])
@@ -279,7 +283,7 @@ class Planner(FoldPlans):
 def wrapped(kind: str, value: Value) -> Value:
     """Make the value of a wrapper message."""
     limits = {"Int32": (-(2**31), 2**31), "UInt32": (0, 2**32)}
-    if kind in limits and not limits[kind][0] <= value < limits[kind][1]:  # type: ignore[operator]
+    if kind in limits and not limits[kind][0] <= value < limits[kind][1]:
         raise EvaluationError("overflow", "integer overflow")
     return value
 
@@ -363,10 +367,10 @@ def _chain(base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bo
             return False if keys[-1][4] else NOTHING
         optional = type(value) is Opt
         if optional:
-            value = through_native(value.value)  # type: ignore[attr-defined]
+            value = through_native(value.value)
         for pos, computed, key, marked, test in keys:
             if computed is not None:
-                key = computed(env)
+                key = computed(env)  # noqa: PLW2901 - the key of this step
                 check_key(key)
             optional = optional or marked
             try:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from components.cel.library.registry import implementation
 from components.cel.problem import EvaluationAborted, EvaluationError, SelectorError
-from components.cel.regex.pattern import Pattern, RegexError, compile_pattern
+from components.cel.regex.parser import RegexError
+from components.cel.regex.pattern import Pattern, compile_pattern
 from components.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Select, children
 from components.cel.values import CelMap, TypeValue, UInt, Value
 
@@ -163,18 +164,18 @@ def _members(element: Value) -> set[tuple[type, Value]]:
     kind = type(element)
     found: set[tuple[type, Value]] = {(kind, element)}
     if kind is int or kind is UInt:
-        whole = int(element)  # type: ignore[call-overload]
+        whole = int(element)
         found.add((float, float(whole)))
         if 0 <= whole < 2**64:
             found.add((UInt, whole))
         if whole < 2**63:
             found.add((int, whole))
-    elif kind is float and element.is_integer():  # type: ignore[attr-defined]
-        whole = int(element)  # type: ignore[call-overload]
+    elif kind is float and element.is_integer():
+        whole = int(element)
         if -(2**63) < whole < 2**63:
             found.add((int, whole))
         if 0 <= whole < 2**64:
             found.add((UInt, whole))
-    elif kind is float and element != element:
+    elif kind is float and element != element:  # noqa: PLR0124 - NaN
         found.clear()
     return found

@@ -5,6 +5,8 @@ closures are tested against, and answers where they might differ: near the cost 
 that a comparison changed the form of a quantity.
 """
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
@@ -146,12 +148,12 @@ class _Planner:
         args = [self.plan(arg) for arg in node.args]
         if node.target is not None and node.id not in self._checked.global_names:
             args.insert(0, self.plan(node.target))
-        if name == "_&&_" or name == "_||_":
+        if name in {"_&&_", "_||_"}:
             return logic(node, args, absorbing=name == "_||_")
         if name == "_?_:_":
             return self._conditional(node, args)
         ids = tuple(arg.id for arg in args)
-        if name == "_==_" or name == "_!=_":
+        if name in {"_==_", "_!=_"}:
             overload = "equals" if name == "_==_" else "not_equals"
             return Priced(node.id, equality(node, args, negated=name == "_!=_"), name, overload, ids)
         if node.id in self._constants.sets:
@@ -166,7 +168,7 @@ class _Planner:
         pattern = self._constants.patterns.get(node.id)
         function = self._checked.environment.functions[name]
         early = len(args) > _BINARY or pattern is not None or is_variadic(function, overloads)
-        if pattern is not None:
+        if pattern is not None:  # noqa: SIM108 - two lines read better
             run = pattern_run(name, pattern)
         else:
             run = implementation(function, overloads, growing=True)

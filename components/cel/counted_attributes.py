@@ -111,7 +111,7 @@ class Attribute:
             return value
         optional = type(value) is Opt
         if optional:
-            value = through_native(value.value)  # type: ignore[attr-defined]
+            value = through_native(value.value)
         for step in self.steps:
             optional = optional or step.optional
             value = step.take(state, value, optional=optional)

@@ -57,6 +57,8 @@ class Node(Protocol):
 
 
 class Const:
+    """A constant: free."""
+
     __slots__ = ("id", "value")
 
     def __init__(self, node_id: int, value: Value) -> None:
@@ -64,6 +66,7 @@ class Const:
         self.value = value
 
     def evaluate(self, state: State) -> Value:
+        """Evaluate, price and record."""
         state.tracker.push(self.id, self.value)
         return self.value
 
@@ -78,6 +81,7 @@ class Operation:
         self._run = run
 
     def evaluate(self, state: State) -> Value:
+        """Evaluate, price and record."""
         value = self._run(state)
         self._price(state, value)
         state.tracker.push(self.id, value)
@@ -96,7 +100,7 @@ class Dropping(Operation):
         super().__init__(node_id, run)
         self._drops = drops
 
-    def _price(self, state: State, value: Value) -> None:
+    def _price(self, state: State, value: Value) -> None:  # noqa: ARG002 - the signature of the table
         state.tracker.drop(*self._drops)
 
 
@@ -129,16 +133,18 @@ class Built(Operation):
         self._cost = cost
         self._parts = parts
 
-    def _price(self, state: State, value: Value) -> None:
+    def _price(self, state: State, value: Value) -> None:  # noqa: ARG002 - the signature of the table
         state.tracker.take(self._parts)
         state.tracker.cost += self._cost
 
 
 def not_optional(pos: int) -> EvaluationError:
+    """Make the error of an optional entry without an optional value."""
     return EvaluationError("invalid-argument", "an optional entry must have an optional value", offset=pos)
 
 
 def build_map(state: State, planned: list[tuple[Node, Node, bool]], pos: int) -> Value:
+    """Build a map literal."""
     found = CelMap()
     for key_node, value_node, optional in planned:
         key = key_node.evaluate(state)
@@ -159,6 +165,7 @@ def build_map(state: State, planned: list[tuple[Node, Node, bool]], pos: int) ->
 
 
 def logic(node: Call, terms: list[Node], *, absorbing: bool) -> Node:
+    """Plan ``&&`` (absorbed by false) or ``||`` (absorbed by true) of any number of terms."""
     passing = not absorbing
 
     def run(state: State) -> Value:
@@ -177,6 +184,7 @@ def logic(node: Call, terms: list[Node], *, absorbing: bool) -> Node:
 
 
 def equality(node: Call, args: list[Node], *, negated: bool) -> Callable[[State], Value]:
+    """Run ``==`` or ``!=``."""
     left_node, right_node = args
 
     def run(state: State) -> Value:
@@ -195,6 +203,8 @@ def equality(node: Call, args: list[Node], *, negated: bool) -> Callable[[State]
 
 
 def membership(node: Call, element: Node, members: frozenset[tuple[type, Value]]) -> Callable[[State], Value]:
+    """Plan ``in`` with a constant set."""
+
     def run(state: State) -> Value:
         value = element.evaluate(state)
         if type(value) is EvaluationError:
@@ -211,6 +221,7 @@ def membership(node: Call, element: Node, members: frozenset[tuple[type, Value]]
 
 
 def alternative(args: list[Node], *, unwrap: bool) -> Callable[[State], Value]:
+    """Run ``or`` or ``orValue``."""
     first, second = args
 
     def run(state: State) -> Value:
@@ -223,6 +234,8 @@ def alternative(args: list[Node], *, unwrap: bool) -> Callable[[State], Value]:
 
 
 def not_strictly_false(arg: Node) -> Callable[[State], Value]:
+    """Plan the condition of quantifiers: everything but false, errors too."""
+
     def run(state: State) -> Value:
         value = arg.evaluate(state)
         return value if type(value) is bool else True
@@ -231,6 +244,8 @@ def not_strictly_false(arg: Node) -> Callable[[State], Value]:
 
 
 def pattern_run(name: str, pattern: Any) -> Callable[..., Value]:
+    """Run a function with a constant pattern."""
+
     def run(text: Value, _source: Value, limit: Value = -1) -> Value:
         if type(text) is not str or type(limit) is not int:
             raise EvaluationError("no-such-overload", f"no such overload: {name}")
@@ -267,6 +282,8 @@ def strict(pos: int, run: Callable[..., Value], args: list[Node], *, early: bool
 
 
 def bound(ranged: Node, slot: int, result: Node) -> Callable[[State], Value]:
+    """Run a binding."""
+
     def run(state: State) -> Value:
         ranged.evaluate(state)
         state.slots[slot] = Unset
@@ -278,6 +295,7 @@ def bound(ranged: Node, slot: int, result: Node) -> Callable[[State], Value]:
 def folded(
     node: Fold, ranged: Node, accu: int, slots: list[int], parts: tuple[Node, Node, Node]
 ) -> Callable[[State], Value]:
+    """Run a fold."""
     condition, step, result = parts
 
     def run(state: State) -> Value:

@@ -120,7 +120,7 @@ def _build(
             lists += count
             _put(converted, name, driver, value)
         if bounded and lists > MAX_LIST_VALUES:
-            raise DeviceError(f"{lists} values in list attributes, the limit is {MAX_LIST_VALUES}")
+            raise DeviceError(f"{lists} values in list attributes, the limit is {MAX_LIST_VALUES}")  # noqa: TRY301 - caught right here with the others
         for name, text in capacity.items():
             _put(quantities, name, driver, Cell([_quantity(name, text)]))
     except DeviceError as error:

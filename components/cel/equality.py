@@ -6,6 +6,8 @@ is such an "anything else" when it stands on the right. Ints, uints and doubles 
 floating point, so that the largest int64 equals 9223372036854775807.0.
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
@@ -55,7 +57,7 @@ def equal(left: Value, right: Value) -> bool:
     """Compare two values; raises where the left side refuses to compare."""
     kind = type(left)
     if kind is type(right) and kind in _PLAIN:
-        return left == right
+        return bool(left == right)
     if left is None or right is None:
         return left is right
     if kind in _NUMBERS:
@@ -67,7 +69,7 @@ def equal(left: Value, right: Value) -> bool:
 def _same_kind(left: Value, right: Value) -> bool:
     if type(left) is not type(right):
         raise no_overload("_==_")
-    return left == right
+    return bool(left == right)
 
 
 def _cells(left: Value, right: Value) -> bool:
@@ -117,7 +119,7 @@ def _optionals(left: Value, right: Value) -> bool:
 
 
 def _types(left: Value, right: Value) -> bool:
-    return left == right
+    return bool(left == right)
 
 
 def _times(left: Value, right: Value) -> bool:
@@ -144,17 +146,17 @@ def _compare_numbers(left: Value, right: Value) -> int:
     """Compare two numbers; NaN equals nothing and is reported as 2."""
     left_float, right_float = type(left) is float, type(right) is float
     if left_float and right_float:
-        return 2 if left != left or right != right else _sign(left, right)  # type: ignore[arg-type]
+        return 2 if left != left or right != right else _sign(left, right)  # noqa: PLR0124 - NaN
     if left_float:
-        return _compare_double(left, right)  # type: ignore[arg-type]
+        return _compare_double(left, right)
     if right_float:
-        found = _compare_double(right, left)  # type: ignore[arg-type]
+        found = _compare_double(right, left)
         return found if found == 2 else -found
-    return _sign(left, right)  # type: ignore[arg-type]
+    return _sign(left, right)
 
 
 def _compare_double(left: float, right: int) -> int:
-    if left != left:
+    if left != left:  # noqa: PLR0124 - NaN
         return 2
     low, high = (0.0, _MAX_UINT) if type(right) is UInt else (-_MAX_INT, _MAX_INT)
     if left < low:
@@ -167,7 +169,7 @@ def compare(left: Value, right: Value) -> int:
     kind = type(left)
     if kind in _NUMBERS:
         if type(right) not in _NUMBERS:
-            if kind is float and left != left:
+            if kind is float and left != left:  # noqa: PLR0124 - NaN
                 raise EvaluationError("nan", "NaN values cannot be ordered")
             raise no_overload()
         found = _compare_numbers(left, right)

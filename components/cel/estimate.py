@@ -4,6 +4,8 @@ Unknown sizes are the largest uint64 and sums stop there. Sizes below
 ``device`` come from the bounds of the API: 63-byte domains, 32-byte ids, 64-byte values, 32 entries.
 """
 
+# ruff: noqa: SLF001 - a table of the class above it
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -208,7 +210,7 @@ class _Coster:
             largest = max(largest, price)
             if size is not None:
                 result = size if result is None else union(result, size)
-            if overload == "index_list" or overload == "index_map":
+            if overload in {"index_list", "index_map"}:
                 entry = self._entry(node.args[0])
                 result = entry.value if entry else None
                 step = "@items" if overload == "index_list" else "@values"

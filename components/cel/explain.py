@@ -1,5 +1,8 @@
 """Why a selector answers as it does: the value of every part, the clause that decided, and counts over devices."""
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from collections import Counter
@@ -131,8 +134,8 @@ def _deciding(node: Expr, values: Mapping[int, Value]) -> int:
                 return node.id
             node = settled[0]
         elif node.function == "_?_:_":
-            branch = {True: node.args[1], False: node.args[2]}.get(values.get(node.args[0].id))  # type: ignore[call-overload]
-            node = branch if branch is not None else node.args[0]
+            chosen = values.get(node.args[0].id)
+            node = node.args[1] if chosen is True else node.args[2] if chosen is False else node.args[0]
         elif node.function == "!_":
             node = node.args[0]
         else:

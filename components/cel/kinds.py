@@ -3,6 +3,8 @@
 At run time a list or map argument is judged by its first entry only, as upstream does.
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from typing import Final

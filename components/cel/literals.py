@@ -1,11 +1,16 @@
 """Decode the literals of the language: integers at their edges, doubles, strings and bytes with all escapes."""
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from components.cel.values import UInt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SIMPLE: Final = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
@@ -115,3 +120,16 @@ def _escape(body: str, slash: int) -> tuple[int | str, int]:
         end = slash + 2 + _HEX_LENGTH[char]
         return int(body[slash + 2 : end], 16), end
     return int(body[slash + 1 : slash + 4], 8), slash + 4
+
+
+DECODERS: Final[dict[str, Callable[[str, bool], object]]] = {
+    "int": lambda text, negative: integer(text, negative=negative),
+    "uint": lambda text, _: unsigned(text),
+    "float": lambda text, negative: double(text, negative=negative),
+    "string": lambda text, _: string(text),
+    "bytes": lambda text, _: octets(text),
+    "true": lambda *_: True,
+    "false": lambda *_: False,
+    "null": lambda *_: None,
+}
+"""How each kind of token is decoded; the second argument says that a minus sign belongs to it."""

@@ -4,6 +4,9 @@ Variables live in slots of the environment list. The variable of ``cel.bind`` is
 and an empty list or map in it is one that ``+`` grows in place, as upstream has it.
 """
 
+# ruff: noqa: PLR0917 - inner functions of a hot path
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

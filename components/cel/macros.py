@@ -3,6 +3,9 @@
 The expansions are the ones of upstream node by node, since the cost of an expression is counted over them.
 """
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -83,7 +86,7 @@ class Maker:
 
     def bind(self, name: str, init: Expr, result: Expr) -> Expr:
         """Make a fold over nothing, which is how a variable is bound."""
-        return self.fold(self.items(), (UNUSED, "", name), init, self.literal(False), self.ident(name), result)
+        return self.fold(self.items(), (UNUSED, "", name), init, self.literal(False), self.ident(name), result)  # noqa: FBT003 - a constant of the language
 
     def copy(self, node: Expr) -> Expr:
         """Copy a tree with new ids; deep trees are copied level by level."""
@@ -125,7 +128,7 @@ def _copy_entries(parser: Parser, entries: tuple[syntax.Entry, ...]) -> tuple[sy
 def _variable(make: Maker, node: Expr, *, complaint: str = "argument must be a simple name") -> str:
     if not isinstance(node, Ident):
         make.fail(node, complaint)
-        raise AssertionError
+        raise AssertionError  # noqa: TRY004 - no type of Python is meant
     if node.name in {ACCUMULATOR, _OLD_ACCUMULATOR}:
         make.fail(node, "iteration variable overwrites accumulator variable")
     return node.name
@@ -158,7 +161,7 @@ def _all(count: int) -> Macro:
         return make.fold(
             target,
             names,
-            make.literal(True),
+            make.literal(True),  # noqa: FBT003 - a constant of the language
             make.call("@not_strictly_false", make.accu()),
             make.call("_&&_", make.accu(), args[count]),
             make.accu(),
@@ -174,7 +177,7 @@ def _exists(count: int) -> Macro:
         return make.fold(
             target,
             names,
-            make.literal(False),
+            make.literal(False),  # noqa: FBT003 - a constant of the language
             make.call("@not_strictly_false", make.call("!_", make.accu())),
             make.call("_||_", make.accu(), args[count]),
             make.accu(),
@@ -192,7 +195,7 @@ def _exists_one(count: int) -> Macro:
             target,
             names,
             make.literal(0),
-            make.literal(True),
+            make.literal(True),  # noqa: FBT003 - a constant of the language
             make.call("_?_:_", args[count], increment, make.accu()),
             make.call("_==_", make.accu(), make.literal(1)),
         )
@@ -212,7 +215,7 @@ def _collect(count: int, *, filtered: bool, complaint: str) -> Macro:
         step = make.call("_+_", make.accu(), make.items(args[-1]))
         if filtered:
             step = make.call("_?_:_", args[count], step, make.accu())
-        return make.fold(target, names, make.items(), make.literal(True), step, make.accu())
+        return make.fold(target, names, make.items(), make.literal(True), step, make.accu())  # noqa: FBT003 - a constant of the language
 
     return macro
 
@@ -222,7 +225,7 @@ def _filter(make: Maker, target: Expr | None, args: Args) -> Expr | None:
     names = (_variable(make, args[0], complaint="argument is not an identifier"), "", ACCUMULATOR)
     step = make.call("_+_", make.accu(), make.items(args[0]))
     step = make.call("_?_:_", args[1], step, make.accu())
-    return make.fold(target, names, make.items(), make.literal(True), step, make.accu())
+    return make.fold(target, names, make.items(), make.literal(True), step, make.accu())  # noqa: FBT003 - a constant of the language
 
 
 def _transform_map(*, entry: bool, filtered: bool) -> Macro:
@@ -233,7 +236,7 @@ def _transform_map(*, entry: bool, filtered: bool) -> Macro:
         step = make.call("cel.@mapInsert", make.accu(), *keys, args[-1])
         if filtered:
             step = make.call("_?_:_", args[2], step, make.accu())
-        return make.fold(target, names, make.mapping(), make.literal(True), step, make.accu())
+        return make.fold(target, names, make.mapping(), make.literal(True), step, make.accu())  # noqa: FBT003 - a constant of the language
 
     return macro
 

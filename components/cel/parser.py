@@ -6,6 +6,10 @@ over all nested operations; both bounds are counted here as there. One nested le
 where an operator is nested, so that the allowed 250 levels fit the interpreter's own limit from any usual caller.
 """
 
+# ruff: noqa: C901 - one branch per kind of node
+# ruff: noqa: PLR0912 - one branch per token
+# ruff: noqa: PLR0915 - kept in one frame, see the docstring
+
 from __future__ import annotations
 
 from typing import Final, NoReturn
@@ -61,7 +65,6 @@ _RESERVED: Final = frozenset(
         "while",
     ]
 )
-_NAMED: Final = {"true": True, "false": False, "null": None}
 
 
 def parse(expression: str, macros: Macros, *, backquotes: bool = False) -> Expr:
@@ -252,7 +255,7 @@ class Parser:
             self._next()
             node = self._expr()
             self._expect(")")
-        elif kind == "ident" or kind == ".":
+        elif kind in {"ident", "."}:
             name, pos = self._name()
             if self._kind == "(":
                 pos = self._next()[2]
@@ -278,7 +281,7 @@ class Parser:
             node = self._literal_of_entries(None)
         else:
             node = self._constant(kind, text, pos)
-        while self._kind == "." or self._kind == "[":
+        while self._kind in {".", "["}:
             kind, _, pos = self._next()
             marked = self._skip("?")
             if kind == "[":
@@ -317,9 +320,7 @@ class Parser:
                 return False
             return True
         self._expect(",")
-        if trailing and self._skip(close):
-            return False
-        return True
+        return not (trailing and self._skip(close))
 
     def _signed_number(self) -> bool:
         """Tell whether a minus sign stands before a number, where it belongs to the literal."""
@@ -353,26 +354,15 @@ class Parser:
         return Call(self.fresh(), pos, height, name, target, args)
 
     def _constant(self, kind: str, text: str, pos: int) -> Expr:
-        value: object
         negative = kind == "-" and self._signed_number()
         if negative:
             self._next()
             kind, text, _ = self._tokens[self._index]
+        decode = literals.DECODERS.get(kind)
+        if decode is None:
+            self._unexpected("an operand")
         try:
-            if kind in _NAMED:
-                value = _NAMED[kind]
-            elif kind == "int":
-                value = literals.integer(text, negative=negative)
-            elif kind == "uint":
-                value = literals.unsigned(text)
-            elif kind == "float":
-                value = literals.double(text, negative=negative)
-            elif kind == "string":
-                value = literals.string(text)
-            elif kind == "bytes":
-                value = literals.octets(text)
-            else:
-                self._unexpected("an operand")
+            value = decode(text, negative)
         except literals.LiteralError as error:
             self.fail(error.kind, error.message, pos)
         self._next()

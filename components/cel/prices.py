@@ -1,5 +1,9 @@
 """The price list of calls for the worst-case estimate: what each overload costs, and how large its result may be."""
 
+# ruff: noqa: C901 - one branch per kind of node
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR0917 - inner functions of a hot path
+
 from __future__ import annotations
 
 import math
@@ -80,7 +84,7 @@ def _standard(
 ) -> Price:
     """Price the operators and the standard library."""
     sizes = [coster.size_of(arg) for arg in args]
-    if overload == "logical_and" or overload == "logical_or":
+    if overload in {"logical_and", "logical_or"}:
         return total, None
     if overload == "conditional":
         coster.join_entries(node, node.args[1], node.args[2])
@@ -158,7 +162,7 @@ def _by_overload(overload: str, target: Node | None, args: list[Node]) -> Price 
         return _allocated(float(_constant(args[0], MAX) if args else 1), size)
     if overload == "list_distinct":
         return _allocated(2.0, (multiply(size[0], size[0]), multiply(size[1], size[1])))
-    if overload.endswith("_sort") or overload.endswith("_sortByAssociatedKeys"):
+    if overload.endswith(("_sort", "_sortByAssociatedKeys")):
         sorted_by = _size(args[0]) if args else size
         factor = 2.0 + STRING_FACTOR if overload.startswith(("list_string", "list_bytes")) else 2.0
         return _allocated(factor, (multiply(sorted_by[0], sorted_by[0]), multiply(sorted_by[1], sorted_by[1])))

@@ -57,11 +57,11 @@ def index_of(key: Value) -> int:
     """Read a list index."""
     kind = type(key)
     if kind is int:
-        return key  # type: ignore[return-value]
-    if kind is float and key.is_integer() and -(2.0**63) < key < 2.0**63:  # type: ignore[attr-defined,operator]
-        return int(key)  # type: ignore[call-overload,no-any-return]
-    if kind is UInt and key < 2**63:  # type: ignore[operator]
-        return int(key)  # type: ignore[call-overload,no-any-return]
+        return int(key)
+    if kind is float and key.is_integer() and -(2.0**63) < key < 2.0**63:
+        return int(key)
+    if kind is UInt and key < 2**63:
+        return int(key)
     if kind is float or kind is UInt:
         raise EvaluationError("index", f"unsupported index value {key} in list")
     raise EvaluationError("index", f"unsupported index type '{kind.__name__}' in list")

@@ -12,6 +12,8 @@ comparing take time proportional to the text, whatever the exponent says; only s
 Not here: the change of form that a comparison does to its receiver during one evaluation (``components.cel.cells``).
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import math

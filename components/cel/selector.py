@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from components.cel.checker import Checked, check
-from components.cel.closures import Closure, Planner
+from components.cel.closures import Planner
 from components.cel.constants import Constants, constants_of
 from components.cel.environment import (
     COST_LIMIT,
@@ -35,6 +35,7 @@ from components.cel.values import Opt, Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from components.cel.branches import Closure
     from components.cel.counted import CountedProgram
     from components.cel.device import DeviceView
 
@@ -118,7 +119,7 @@ class Selector:
 
     def program(self) -> CountedProgram:
         """Plan the counted evaluation, anew each time."""
-        from components.cel.counted import CountedProgram
+        from components.cel.counted import CountedProgram  # noqa: PLC0415 - only selectors that need it pay for it
 
         return CountedProgram(self._checked())
 
@@ -161,7 +162,7 @@ def compile_selector(
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _compile(expression: str, minor: str, stored: bool, gates: Gates) -> Selector:
+def _compile(expression: str, minor: str, stored: bool, gates: Gates) -> Selector:  # noqa: FBT001 - an argument of the language
     return _deep(lambda: _compiled(expression, minor, gates, stored=stored, limited=True))
 
 
@@ -258,7 +259,7 @@ def _deep(work: Callable[[], _T]) -> _T:
             outcome.append(work())
         except RecursionError:
             problem.append(SelectorError("too-deep", "the expression nests too deeply to be evaluated here"))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - handed to the caller's thread
             problem.append(error)
 
     thread = Thread(target=run, name="selector")

@@ -5,6 +5,8 @@ the wild look like (a leading ``v``, one or two numbers, leading zeros), which i
 language. Build metadata is kept and never compared.
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -5,6 +5,8 @@ Types and overloads are kept beside the tree (``components.cel.checked``), so th
 environments. ``id`` is unique in a tree, ``pos`` is the code-point offset that an error about the node points at.
 """
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+
 from __future__ import annotations
 
 from dataclasses import dataclass

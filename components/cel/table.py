@@ -5,6 +5,8 @@ validation does (``admit``), the worst-case estimate (``est``) and the counted c
 differs by minor. ``est`` and ``act`` belong to the stored environment.
 """
 
+# ruff: noqa: PLR0917 - inner functions of a hot path
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -4,6 +4,8 @@ Upstream finds the arguments of a call by searching a stack for node ids and dro
 arguments are not found is free. That search is part of the answer and is kept.
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import math

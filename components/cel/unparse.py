@@ -1,5 +1,8 @@
 """Write a syntax tree back as text, macros as macros, for explanations."""
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from typing import Final

@@ -8,7 +8,8 @@ from components.cel import types as t
 from components.cel.library.registry import implementation
 from components.cel.library.templates import TemplateError, clauses
 from components.cel.problem import EvaluationError, SelectorError
-from components.cel.regex.pattern import RegexError, compile_pattern
+from components.cel.regex.parser import RegexError
+from components.cel.regex.pattern import compile_pattern
 from components.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
 from components.cel.types import Kind, Type, equivalent
 

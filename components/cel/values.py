@@ -9,7 +9,7 @@ it was made, with two exceptions that upstream makes as well: the accumulator of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from components.cel.problem import EvaluationAborted
 from components.cel.semver import Semver
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from components.cel.quantity import Quantity
 
-Value: TypeAlias = object
+Value: TypeAlias = Any
 
 
 class UInt(int):
@@ -53,9 +53,9 @@ class CelMap(dict[Value, tuple[Value, Value]]):
             if kind is int:
                 return self.get(("uint", key))
             if kind is UInt:
-                return self.get(int(key))  # type: ignore[call-overload]
-            if kind is float and key.is_integer():  # type: ignore[attr-defined]
-                whole = int(key)  # type: ignore[call-overload]
+                return self.get(int(key))
+            if kind is float and key.is_integer():
+                whole = int(key)
                 return self.get(whole) or self.get(("uint", whole))
         return found
 
@@ -103,8 +103,8 @@ def key_of(key: Value) -> Value:
     if kind is str or kind is int:
         return key
     if kind is UInt:
-        return ("uint", int(key))  # type: ignore[call-overload]
-    if kind is float and key != key:
+        return ("uint", int(key))
+    if kind is float and key != key:  # noqa: PLR0124 - NaN
         return object()
     if kind is bool or kind is float or key is None:
         return (kind, key)

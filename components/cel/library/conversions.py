@@ -1,5 +1,7 @@
 """Conversions between types: ``int``, ``uint``, ``double``, ``bool``, ``bytes``, ``string``, times and ``type``."""
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import math
@@ -169,7 +171,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "int64_to_double": float,
     "string_to_double": _text_to_double,
     "uint64_to_double": float,
-    "int64_to_duration": lambda number: _fail("int", "google.protobuf.Duration"),
+    "int64_to_duration": lambda number: _fail("int", "google.protobuf.Duration"),  # noqa: ARG005 - the signature of the table
     "string_to_duration": _text_to_duration,
     "double_to_int64": _double_to_int,
     "duration_to_int64": lambda value: value.nanos,

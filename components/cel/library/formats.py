@@ -1,8 +1,11 @@
 """The named formats of Kubernetes: ``format.dns1123Label().validate(text)`` gives nothing when the text fits."""
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.library.network import parse_url
@@ -130,5 +133,5 @@ def _validate(value: NamedFormat, text: str) -> Value:
 OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "format-named": _named,
     "format-validate": _validate,
-    **{f"format.{name}": (lambda found: lambda: found)(NamedFormat(name)) for name in _VALIDATORS},
+    **{f"format.{name}": partial(NamedFormat, name) for name in _VALIDATORS},
 }

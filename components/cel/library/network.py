@@ -1,5 +1,8 @@
 """IP addresses, CIDR blocks and URLs, parsed as strictly as upstream does."""
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import re

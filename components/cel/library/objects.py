@@ -72,7 +72,7 @@ def _sum(*, subtract: bool) -> Callable[[Cell, Cell | int], Cell]:
     return total
 
 
-def semver(text: str, normalize: bool = False) -> Semver:
+def semver(text: str, normalize: bool = False) -> Semver:  # noqa: FBT001, FBT002 - an argument of the language
     """Parse a version."""
     try:
         return Semver.parse(text, normalize=normalize)
@@ -80,7 +80,7 @@ def semver(text: str, normalize: bool = False) -> Semver:
         raise EvaluationError("parse-semver", error.message) from error
 
 
-def is_semver(text: str, normalize: bool = False) -> bool:
+def is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002 - an argument of the language
     """Tell whether a text is a version."""
     try:
         Semver.parse(text, normalize=normalize)

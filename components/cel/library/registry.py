@@ -4,6 +4,8 @@ An implementation raises ``EvaluationError``; a value of a type that no overload
 found is called with exactly the arguments of the call, receiver first.
 """
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +16,8 @@ from components.cel.equality import ORDERED, compare, contains, no_overload
 from components.cel.kinds import fits
 from components.cel.library import conversions, formats, lists, network, objects, templates, text, times
 from components.cel.problem import EvaluationError
-from components.cel.regex.pattern import RegexError, compile_pattern
+from components.cel.regex.parser import RegexError
+from components.cel.regex.pattern import compile_pattern
 from components.cel.types import Kind
 from components.cel.values import CelMap, MapAccumulator, Value
 

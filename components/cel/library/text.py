@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from components.cel.values import Value
 
 MAX_TEXT: Final = 4_000_000
-_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # fmt: skip
+_BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _UPPER: Final = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _ESCAPES: Final = str.maketrans(

@@ -4,6 +4,9 @@ Limit: a named time zone other than UTC (``getHours("Europe/Berlin")``) is an er
 the package reads no files; offsets such as ``+02:00`` work.
 """
 
+# ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 import re
@@ -168,7 +171,7 @@ def _zone(name: str) -> int:
     hours, _, minutes = name.partition(":")
     try:
         if not re.fullmatch(r"[+-]?[0-9]{1,6}", hours) or not re.fullmatch(r"[+-]?[0-9]{1,6}", minutes):
-            raise ValueError
+            raise ValueError  # noqa: TRY301 - caught right here with the others
         hour, minute = int(hours), int(minutes)
     except ValueError as error:
         raise EvaluationError("invalid-argument", f"invalid time zone {name[:40]!r}") from error

@@ -1,5 +1,7 @@
 """Parse a regular expression of Go's syntax to postfix code; nothing recurses, whatever the nesting."""
 
+# ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -124,8 +126,8 @@ class RegexParser:
             else:
                 self._literal(self._escape())
 
-    def _named_class(self) -> CharSet | None:
-        """Parse ``\\d`` and its like, and ``\\p``; the position is after the backslash."""
+    def _named_class(self) -> CharSet | None:  # noqa: RET503 - the last line always raises
+        """Parse a class of Perl or Unicode; the position is after the backslash."""
         char = self._text[self._pos : self._pos + 1]
         if char and char.lower() in PERL:
             self._pos += 1
@@ -155,7 +157,7 @@ class RegexParser:
             return CharSet(())
         self._fail("invalid character class range")
 
-    def _escape(self) -> int:
+    def _escape(self) -> int:  # noqa: RET503 - the last line always raises
         """Decode an escape that stands for one character; the position is after the backslash."""
         if self._pos >= len(self._text):
             self._fail("trailing backslash at end of expression")
@@ -265,7 +267,7 @@ class RegexParser:
         self._names.add(name)
         self._pos = end + 1
 
-    def _read_flags(self) -> bool:
+    def _read_flags(self) -> bool:  # noqa: RET503 - the last line always raises
         """Read ``?flags:`` or ``?flags)``; tell whether a group was opened."""
         pos = self._pos + 1
         flags = set(self._flags)

@@ -4,15 +4,22 @@ The work of one search is bounded by ``MAX_WORK`` visited instructions; beyond i
 unsupported, never as a wrong answer.
 """
 
+# ruff: noqa: C901 - one branch per kind of node
+# ruff: noqa: PLR0917 - inner functions of a hot path
+
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from components.cel.problem import EvaluationError
 from components.cel.regex.charset import CharSet
-from components.cel.regex.parser import MAX_CODE, Code, RegexError, RegexParser
+from components.cel.regex.parser import MAX_CODE, Code, RegexParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_WORK: Final = 2_000_000
 _SHORT_TEXT: Final = 128
@@ -25,20 +32,24 @@ _ASSERTIONS: Final = {
     "word": _EDGE, "no-word": _NO_EDGE,
 }  # fmt: skip
 _CHAR, _SPLIT, _ASSERT, _JUMP, _MATCH = range(5)
-Instruction: TypeAlias = list[object]
+Instruction: TypeAlias = list[Any]
+Program: TypeAlias = tuple[tuple[Any, ...], ...]
 Fragment: TypeAlias = tuple[int, list[tuple[int, int]], bool]
 
 
 class Pattern:
     """A compiled pattern; immutable."""
 
-    __slots__ = ("_native", "_program", "_unsupported", "source")
+    __slots__ = ("_entry", "_native", "_program", "_unsupported", "source")
 
     def __init__(self, source: str, code: Code, unsupported: str) -> None:
         self.source = source
         self._unsupported = unsupported
         self._native = None if unsupported else _native(code)
-        self._program = () if unsupported else _program(code)
+        self._program: Program = ()
+        self._entry = 0
+        if not unsupported:
+            self._program, self._entry = _program(code)
 
     def search(self, text: str, start: int = 0) -> tuple[int, int] | None:
         """Find the leftmost match at or after ``start``, by preference among those that start there."""
@@ -47,7 +58,7 @@ class Pattern:
         if self._native is not None and len(text) <= _SHORT_TEXT:
             found = self._native.search(text, start)
             return found.span() if found else None
-        return _run(self._program, text, start)
+        return _run(self._program, self._entry, text, start)
 
     def matches(self, text: str) -> bool:
         """Tell whether there is a match anywhere."""
@@ -111,7 +122,7 @@ def _native(code: Code) -> re.Pattern[str] | None:
     return re.compile(stack[0][0])
 
 
-def _program(code: Code) -> tuple[tuple[object, ...], ...]:
+def _program(code: Code) -> tuple[Program, int]:
     program: list[Instruction] = []
     stack: list[Fragment] = []
 
@@ -124,7 +135,7 @@ def _program(code: Code) -> tuple[tuple[object, ...], ...]:
             program[index][slot] = target
 
     for op, value, flag in code:
-        if op == "set" or op == "assert":
+        if op in {"set", "assert"}:
             index = emit(_CHAR if op == "set" else _ASSERT, value, -1)
             stack.append((index, [(index, 2)], op == "assert"))
         elif op == "cat":
@@ -134,7 +145,7 @@ def _program(code: Code) -> tuple[tuple[object, ...], ...]:
             if not parts:
                 index = emit(_JUMP, None, -1)
                 parts = [(index, [(index, 2)], True)]
-            for before, after in zip(parts, parts[1:], strict=False):
+            for before, after in itertools.pairwise(parts):
                 patch(before[1], after[0])
             stack.append((parts[0][0], parts[-1][1], all(part[2] for part in parts)))
         elif op == "alt":
@@ -149,12 +160,12 @@ def _program(code: Code) -> tuple[tuple[object, ...], ...]:
             stack.append(_loop(op, stack.pop(), greedy=flag, emit=emit, patch=patch))
     end = emit(_MATCH, None, -1)
     patch(stack[0][1], end)
-    return (tuple(program[stack[0][0]]), *[tuple(one) for one in program], (stack[0][0],))
+    return tuple(tuple(one) for one in program), stack[0][0]
 
 
-def _loop(op: str, fragment: Fragment, *, greedy: bool, emit: object, patch: object) -> Fragment:
-    assert callable(emit)
-    assert callable(patch)
+def _loop(
+    op: str, fragment: Fragment, *, greedy: bool, emit: Callable[..., int], patch: Callable[..., None]
+) -> Fragment:
     start, outs, empty = fragment
     slot = 2 if greedy else 1
     if op == "quest" or (op == "star" and empty):
@@ -184,11 +195,8 @@ def _is_word(char: str) -> bool:
     return char == "_" or (char.isascii() and char.isalnum())
 
 
-def _run(program: tuple[tuple[object, ...], ...], text: str, start: int) -> tuple[int, int] | None:
+def _run(body: Program, entry: int, text: str, start: int) -> tuple[int, int] | None:
     """Simulate all threads in order of preference."""
-    entry = program[-1][0]
-    assert isinstance(entry, int)
-    body = program[1:-1]
     threads: list[tuple[int, int]] = []
     found: tuple[int, int] | None = None
     work = 0
@@ -207,8 +215,6 @@ def _run(program: tuple[tuple[object, ...], ...], text: str, start: int) -> tupl
             if kind == _MATCH:
                 found = (began, pos)
                 break
-            assert isinstance(value, CharSet)
-            assert isinstance(following, int)
             if char and value.has(char):
                 threads.append((following, began))
         if found and not threads:
@@ -217,7 +223,7 @@ def _run(program: tuple[tuple[object, ...], ...], text: str, start: int) -> tupl
 
 
 def _close(
-    body: tuple[tuple[object, ...], ...],
+    body: Program,
     seed: int,
     began: int,
     text: str,
@@ -236,15 +242,12 @@ def _close(
         work += 1
         kind, first, second = body[index]
         if kind == _SPLIT:
-            stack += [second, first]  # type: ignore[list-item]
+            stack += [second, first]
         elif kind == _JUMP:
-            stack.append(second)  # type: ignore[arg-type]
+            stack.append(second)
         elif kind == _ASSERT:
             if _holds(first, text, pos):
-                stack.append(second)  # type: ignore[arg-type]
+                stack.append(second)
         else:
             ready.append((index, began))
     return work
-
-
-__all__ = ["MAX_WORK", "Pattern", "RegexError", "compile_pattern"]
