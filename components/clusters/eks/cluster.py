@@ -124,6 +124,8 @@ def _kubernetes_provider(site: Site, cluster: "aws.eks.Cluster") -> "kubernetes.
         site.child("kubernetes"),
         kubeconfig=pulumi.Output.secret(kubeconfig),
         cluster_identifier=site.args.cluster.identifier,
+        enable_config_map_mutable=True,  # a changed configuration is no new object; its readers roll by checksum
+        enable_secret_mutable=True,
         delete_unreachable=site.args.cluster.lost or None,
         opts=site.component.options(),
     )

@@ -32,6 +32,8 @@ class ExistingCluster(Component):
             self.child("kubernetes"),
             kubeconfig=pulumi.Output.secret(args.kubeconfig),
             cluster_identifier=args.cluster.identifier,
+            enable_config_map_mutable=True,  # a changed configuration is no new object; its readers roll by checksum
+            enable_secret_mutable=True,
             delete_unreachable=args.cluster.lost or None,
             opts=self.options(),
         )
