@@ -62,7 +62,7 @@ class Fault:
     when: str = "before"
     """``before`` the cloud does it, or ``after``: done, but the engine hears of a failure, or of nothing for long."""
     delay: float = 0
-    """Seconds to wait first; alone it only slows the call down."""
+    """Seconds to wait first; alone it only slows the call down. Taking the rule back ends the wait."""
     message: str = ""
     """Another text than the cloud's own."""
     reasons: tuple[str, ...] = ()

@@ -6,10 +6,12 @@ provider processes and runs; a changed file starts counting anew. ``automation.r
 such files and documents every field; this loader only refuses what it does not know.
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -30,6 +32,7 @@ FIELDS: Final = frozenset(
     }
 )  # fmt: skip
 _USUAL_CALLS: Final = ("create", "update")
+_LOOK: Final = 0.1  # seconds between two looks at whether a rule that delays was taken back
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,17 @@ class Faults:
         return ""
 
     def _wait(self, rule: Mapping[str, Any]) -> bool:
-        """Wait as long as the rule says; true when the engine cancelled meanwhile."""
-        return bool(rule.get("delay")) and self._cancelled.wait(float(rule["delay"]))
+        """Wait as long as the rule says and stands in the scenario; true when the engine cancelled meanwhile."""
+        end = time.monotonic() + float(rule.get("delay") or 0)
+        while (left := end - time.monotonic()) > 0 and self._stands(rule):
+            if self._cancelled.wait(min(left, _LOOK)):
+                return True
+        return False
+
+    def _stands(self, rule: Mapping[str, Any]) -> bool:
+        with contextlib.suppress(Refused):  # a file that is just being written still says what it said
+            return rule in self._current()
+        return True
 
     def _matching(
         self, call: Call, *, when: str, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), counted: bool = True

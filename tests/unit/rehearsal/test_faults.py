@@ -210,6 +210,17 @@ def test_a_cancelled_engine_does_not_wait(
     assert len(ended) == 1 - created
 
 
+def test_taking_a_delay_back_ends_it(aws: Provider, cloud: SimulatedCloud, scenario: Path) -> None:
+    """Whoever waits for a call to be reached can then let it go on, without waiting for the clock."""
+    Scenario.of(Fault(delay=600, when="after")).write(scenario)
+    thread = threading.Thread(target=aws.create, args=(VPC, "net", NET))
+    thread.start()
+    Scenario.of().write(scenario)
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+    assert len(cloud.resources()) == 1
+
+
 def test_scenarios_are_read_again_when_they_change(aws: Provider, scenario: Path) -> None:
     """A missing file is no scenario; it may come, change and go while providers run."""
     aws.create(VPC, "a", NET)
