@@ -44,7 +44,7 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 SIMULATED_ID = "sim-"
 """How every id of a simulated cloud begins."""
 PARTS = {
-    REPLICA_TYPE: ("pool", "picker-service", "route"),
+    REPLICA_TYPE: ("pool", "picker", "picker-service", "route"),
     CACHE_TYPE: ("volume", "hydrate"),
 }
 """Roles of the children that a component cannot do without, beside a replica's workloads."""

@@ -106,7 +106,7 @@ def test_a_replica_that_stays_under_a_taint_says_so() -> None:
         ),
         pytest.param(checkpoint(stack_entry(), replica(), *routing()), "", id="workload-never-made"),
         pytest.param(
-            checkpoint(stack_entry(), replica(), *routing("pool", "picker-service"), workload()),
+            checkpoint(stack_entry(), replica(), *routing("pool", "picker", "picker-service"), workload()),
             "",
             id="route-never-made",
         ),
