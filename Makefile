@@ -9,6 +9,7 @@ STAMP  := $(VENV)/.installed
 
 export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
+export UV_SYSTEM_CERTS := true
 
 .PHONY: help demo test fast check bench docs lock clean toolchain
 
