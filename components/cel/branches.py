@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from components.cel.equality import equal, no_overload
+from components.cel.equality import equal, equal_at, no_overload
 from components.cel.library.registry import found_text
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.qualify import through_native
@@ -171,12 +171,12 @@ def equals(left: Closure, right: Closure, pos: int) -> Closure:
     return test
 
 
-def equals_text(left: Closure, text: Value) -> Closure:
+def equals_text(left: Closure, text: Value, pos: int) -> Closure:
     """Plan ``==`` with a constant string."""
 
     def test(env: Env) -> Value:
         value = left(env)
-        return value == text if type(value) is str else equal(value, text)
+        return value == text if type(value) is str else equal_at(value, text, pos)
 
     return test
 

@@ -169,12 +169,12 @@ class Planner(FoldPlans):
         wanted = self._constants.values.get(node.args[1].id, Unset)
         address = None if negated else self._address(node.args[0])
         if address is not None and type(wanted) in {str, int, bool}:
-            return attribute_equals(address, wanted)
+            return attribute_equals(address, wanted, node.pos)
         left, right = self.plan(node.args[0]), self.plan(node.args[1])
         if negated:
             return unequal(left, right)
         if type(wanted) is str:
-            return equals_text(left, wanted)
+            return equals_text(left, wanted, node.pos)
         if wanted == 0 and type(wanted) is int:
             shortened = self._quantity_test(node, left, "_==_", equals(left, right, node.pos))
             if shortened is not None:

@@ -201,14 +201,11 @@ def _scalar(name: str, form: str, value: object, *, bounded: bool) -> Value:
     return value
 
 
-def _quantity(name: str, text: object) -> Quantity:
+def _quantity(name: str, value: object) -> Quantity:
+    """Read a capacity; YAML reads an unquoted one as a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise DeviceError(f"capacity {name}: a quantity must be written as text")
     try:
-        return Quantity.parse(str(text) if isinstance(text, int) and not isinstance(text, bool) else _text(text))
+        return Quantity.parse(str(value))
     except QuantityError as error:
         raise DeviceError(f"capacity {name}: {error.message}") from error
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise QuantityError("a quantity must be written as text")
-    return value

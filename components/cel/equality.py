@@ -164,6 +164,16 @@ def _compare_double(left: float, right: int) -> int:
     return 1 if left > high else _sign(left, float(right))
 
 
+def equal_at(left: Value, right: Value, pos: int) -> bool:
+    """Compare for equality; an error gets the place of the comparison."""
+    try:
+        return equal(left, right)
+    except EvaluationError as error:
+        if error.offset < 0:
+            error.offset = pos
+        raise
+
+
 def compare(left: Value, right: Value) -> int:
     """Order two values: -1, 0 or 1; raises for types without an order."""
     kind = type(left)

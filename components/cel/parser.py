@@ -40,31 +40,10 @@ _SUMS: Final = {"+": "_+_", "-": "_-_"}
 _PRODUCTS: Final = {"*": "_*_", "/": "_/_", "%": "_%_"}
 _CALCULATIONS: Final = _SUMS | _PRODUCTS
 _BINARY: Final = _RELATIONS | _CALCULATIONS
-_RESERVED: Final = frozenset(
-    [
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "false",
-        "for",
-        "function",
-        "if",
-        "import",
-        "in",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "null",
-        "return",
-        "true",
-        "var",
-        "void",
-        "while",
-    ]
-)
+_RESERVED: Final = frozenset({
+    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+    "package", "namespace", "null", "return", "true", "var", "void", "while",
+})  # fmt: skip
 
 
 def parse(expression: str, macros: Macros, *, backquotes: bool = False) -> Expr:

@@ -175,7 +175,10 @@ def admit(
     expression: str, *, minor: str = DEFAULT_MINOR, stored: bool = False, gates: Gates = DEFAULT_GATES
 ) -> Admission:
     """Judge an expression as API validation does, and give the estimate of its cost."""
-    return _deep(lambda: _admit(expression, environment(minor, stored=stored, gates=gates))[0])
+    try:
+        return _deep(lambda: _admit(expression, environment(minor, stored=stored, gates=gates))[0])
+    except SelectorError as error:  # it is too deep: every other refusal is a value already
+        return Admission(error)
 
 
 def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None, Constants | None]:

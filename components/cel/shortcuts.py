@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from components.cel.equality import compare, equal
+from components.cel.equality import compare, equal_at
 from components.cel.problem import EvaluationError
 from components.cel.values import Cell, Value
 
@@ -36,7 +36,7 @@ def unknown(field: str, address: Address) -> EvaluationError:
     return EvaluationError("no-such-key", "", offset=address[2], key=(field, address[0], address[1]))
 
 
-def attribute_equals(address: Address, wanted: Value) -> Closure:
+def attribute_equals(address: Address, wanted: Value, pos: int) -> Closure:
     """Compare an attribute of the device with a constant string, int or bool."""
     domain, name, _ = address
     kind = type(wanted)
@@ -46,7 +46,7 @@ def attribute_equals(address: Address, wanted: Value) -> Closure:
             value = env[0].attributes[domain][name]
         except KeyError:
             raise unknown("attribute", address) from None
-        return value == wanted if type(value) is kind else equal(value, wanted)
+        return value == wanted if type(value) is kind else equal_at(value, wanted, pos)
 
     return test
 
