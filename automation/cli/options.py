@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Output = Literal["table", "json"]
 Color = Literal["auto", "always", "never"]
+When = Annotated[Literal["auto", "never", "always"], Parameter(env_var="BERTH_REFRESH")]
+"""Whether a plan looks at the real resources first (``--refresh``)."""
 
 
 @Parameter(name="*")

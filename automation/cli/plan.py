@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show, Where
+from automation.cli.options import Show, When, Where
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
@@ -20,6 +20,7 @@ def plan(
     check: Annotated[bool, Parameter(negative="")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     expect_no_changes: Annotated[bool, Parameter(negative="")] = False,
+    refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
@@ -33,17 +34,20 @@ def plan(
         Write nothing.
     expect_no_changes
         Exit 7 when anything would change.
+    refresh
+        Look at the real resources first: where every cluster answers, nowhere, or everywhere.
     """
     from automation.cli.running import session_for
     from automation.driver.gate import require_passed
     from automation.driver.planner import make_plan
     from automation.driver.reading import read_situation
+    from automation.driver.refresh import Refresh
     from components.errors import UnexpectedChanges
     from stacks.environment import write_lock
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
-        made = make_plan(session, read_situation(session))
+        made = make_plan(session, read_situation(session), refresh=Refresh(refresh))
         show_plan(session, sinks, made)
         require_passed(made.previews)
         if check and made.lock_changed:

@@ -112,6 +112,7 @@ class _StepRun:
             self.shard.stack,
             self._program(),
             exclude=sorted(left),
+            refresh=self._reads,
             continue_on_error=self.step.continue_on_error,
             listener=self.session.reporter.event,
         )
@@ -133,8 +134,15 @@ class _StepRun:
             self.shard.stack,
             self._program(),
             policy_pack=pack,
+            refresh=self._reads,
             listener=self.session.reporter.event,
         )
+
+    @property
+    def _reads(self) -> bool:
+        """Whether to look at the real resources first: what was changed behind Berth's back is the build's to mend."""
+        checkpoint = self.situation.checkpoints[self.shard.stack]
+        return self.step.kind is StepKind.BUILD and self.plan.refresh.reads(checkpoint, self.situation.unreachable)
 
 
 def withheld_urns(preview: Preview, checkpoint: Checkpoint, withheld: tuple[str, ...]) -> frozenset[str]:

@@ -2,17 +2,20 @@
 
 The engine is asked at most twice per stack: once what the edited platform would do to clusters and pools (skipped when
 nothing of it changed since it was applied), and once what the target would do, with the policies. The second answer is
-compared with what the schedule assumed; should they differ, the plan is made again from the second.
+compared with what the schedule assumed; should they differ, the plan is made again from the second. Both look at the
+real resources first, so that what was changed behind Berth's back is part of the plan.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.programs import program_of
 from automation.driver.reading import Situation
+from automation.driver.refresh import Refresh
 from automation.driver.session import Session
-from automation.engine.changes import platform_changes
+from automation.engine.changes import platform_changes, restorations
 from automation.engine.runner import Preview
 from automation.planning.standing import standing_lock
 from automation.planning.step import Step
@@ -42,6 +45,7 @@ class Plan:
     target: Lock
     steps: tuple[Step, ...]
     previews: Mapping[StackName, Preview] = field(default_factory=dict)
+    refresh: Refresh = Refresh.AUTO
 
     @property
     def lock_changed(self) -> tuple[str, ...]:
@@ -56,20 +60,36 @@ class Plan:
         return not self.steps and not any(preview.changed for preview in self.previews.values())
 
 
-def make_plan(session: Session, situation: Situation, *, previews: bool = True) -> Plan:
+def make_plan(
+    session: Session, situation: Situation, *, previews: bool = True, refresh: Refresh = Refresh.AUTO
+) -> Plan:
     """Plan from ``situation``. Without ``previews`` the engine is not asked, and the platform is taken as unchanged."""
-    changes = _ask_platform(session, situation) if previews else NO_CHANGES
+    changes = _ask_platform(session, situation, refresh) if previews else NO_CHANGES
     for _ in range(_ROUNDS):
-        plan = _decide(session, situation, changes)
+        plan = replace(_decide(session, situation, changes), refresh=refresh)
         if not previews:
             return plan
         plan = replace(plan, previews=preview_target(session, plan))
         found = _changes(plan.previews, situation)
         if _alike(found, changes):
-            break
+            return _with_restorations(plan)
         session.reporter.note("the target would change the platform in a way that was not foreseen; planning again")
-        changes = found
-    return plan
+        changes = _both(changes, found)
+    # It may still not be what was assumed; then nothing that would go away goes before what is on it has moved.
+    return _with_restorations(replace(plan, changes=changes))
+
+
+def _with_restorations(plan: Plan) -> Plan:
+    """Make sure that there is a build step when the engine would change what no lock speaks of."""
+    checkpoints = plan.situation.checkpoints
+    changed = any(preview.changed for preview in plan.previews.values())
+    restored = any(restorations(each, checkpoint=checkpoints.get(stack)) for stack, each in plan.previews.items())
+    if not restored and (plan.steps or not changed):
+        return plan
+    changes = replace(plan.changes, touched=True)
+    return replace(
+        plan, changes=changes, steps=steps(plan.situation.existing, plan.target, plan.situation.fleet, changes=changes)
+    )
 
 
 def _decide(session: Session, situation: Situation, changes: PlatformChanges) -> Plan:
@@ -98,7 +118,7 @@ def _observation(session: Session, situation: Situation) -> Observation:
     return Observation(clusters={name: ClusterObservation(at=now, reachable=False) for name in situation.unreachable})
 
 
-def _ask_platform(session: Session, situation: Situation) -> PlatformChanges:
+def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> PlatformChanges:
     """Preview 1: the platform as edited, with the replicas that exist, and without policies."""
     if situation.nothing_exists:
         # Nothing can be replaced or lost; every cluster of the manifests is one that this plan creates.
@@ -111,7 +131,12 @@ def _ask_platform(session: Session, situation: Situation) -> PlatformChanges:
     found = {}
     for shard in situation.shards:
         program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
-        preview = session.runner.preview(shard.stack, program, listener=session.reporter.event)
+        preview = session.runner.preview(
+            shard.stack,
+            program,
+            refresh=refresh.reads(situation.checkpoints.get(shard.stack), situation.unreachable),
+            listener=session.reporter.event,
+        )
         if not preview.refused:
             preview.require_ok()
         found[shard.stack] = preview
@@ -127,6 +152,7 @@ def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
             shard.stack,
             program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated),
             policy_pack=pack,
+            refresh=plan.refresh.reads(plan.situation.checkpoints.get(shard.stack), plan.situation.unreachable),
             listener=session.reporter.event,
         )
         for shard in plan.situation.shards
@@ -143,6 +169,20 @@ def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> Pla
         pools |= found.pools
         touched = touched or found.touched
     return PlatformChanges(clusters=clusters, pools=pools, touched=touched)
+
+
+def _both(one: PlatformChanges, other: PlatformChanges) -> PlatformChanges:
+    """Return the changes of either; where both speak, the one that takes something away counts."""
+
+    def stronger(key: Any, ours: Mapping[Any, Change], theirs: Mapping[Any, Change]) -> Change:
+        mine = ours.get(key, Change.NONE)
+        return mine if mine.goes_away else theirs.get(key, mine)
+
+    return PlatformChanges(
+        clusters={key: stronger(key, one.clusters, other.clusters) for key in sorted({*one.clusters, *other.clusters})},
+        pools={key: stronger(key, one.pools, other.pools) for key in sorted({*one.pools, *other.pools})},
+        touched=one.touched or other.touched,
+    )
 
 
 def _alike(found: PlatformChanges, assumed: PlatformChanges) -> bool:

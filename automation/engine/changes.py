@@ -51,6 +51,22 @@ def platform_changes(preview: Preview, *, checkpoint: Checkpoint | None = None) 
     )
 
 
+def restorations(preview: Preview, *, checkpoint: Checkpoint | None = None) -> tuple[ResourceStep, ...]:
+    """Return the steps that no component explains: what it says of itself stays, and something under it changes.
+
+    Such as an object that was deleted or edited behind Berth's back, a secret with a new value, or what another version
+    of Berth makes otherwise.
+    """
+    family = Family([*(checkpoint or ()), *preview.steps])
+    changed = {step.urn for step in preview.steps if not step.custom and (step.op.changes or step.diffs)}
+    found = []
+    for step in preview.changed:
+        component = family.component(step.urn)
+        if step.custom and (component is None or component.urn not in changed):
+            found.append(step)
+    return tuple(found)
+
+
 def _change(step: ResourceStep, component: Member, *, refused: bool) -> Change:
     itself = step.urn == component.urn
     if not itself and not _counts(step):
