@@ -28,6 +28,7 @@ def destroy(
         Do not ask for the environment's name.
     """
     from automation.cli.running import session_for
+    from automation.driver.leases import free_proven
     from automation.driver.reading import read_situation
     from automation.driver.recovery import repair_all
     from automation.driver.teardown import tear_down
@@ -41,6 +42,8 @@ def destroy(
         situation = read_situation(session, create=False)
         if not yes:
             _confirm(where, sinks)
+        for text in free_proven(session):
+            session.reporter.note(text)
         if repair_all(session, situation):
             situation = read_situation(session, create=False)
         done = tear_down(session, situation)

@@ -24,25 +24,19 @@ def unlock(
         Free them even if their holder may still run (on another machine, say).
     """
     from automation.cli.running import session_for
-    from automation.engine.lease import leased_error
+    from automation.driver.leases import unlock as free_leases
     from automation.render.text import line
 
     sinks = show.sinks()
-    freed: list[str] = []
+    release = f"berth unlock -e {where.env}{' --simulated' if where.simulated else ''} --force"
     with session_for(where, sinks) as session:
-        for stack in session.runner.stacks():
-            if stack.environment != where.env:
-                continue
-            leases = session.runner.leases(stack)
-            if leases == ():
-                continue
-            alive = leases is None or not all(lease.holder_is_dead for lease in leases)
-            if alive and not force:
-                raise leased_error(stack, leases or (), release=f"berth unlock -e {where.env} --force")
-            session.runner.cancel(stack)
-            freed.append(str(stack))
+        freed = free_leases(session, force=force, release=release)
     if sinks.machine:
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Unlocked", "stacks": freed})
+        stacks = sorted({str(each.stack) for each in freed})
+        holders = [str(each.lease) for each in freed if each.lease]
+        document = {"apiVersion": "berth.dev/output/v1", "kind": "Unlocked", "stacks": stacks, "holders": holders}
+        sinks.document(document)
     else:
-        sinks.data([line(f"freed {stack}") for stack in freed] or [line("No stack is leased.")])
+        said = [f"freed {each.stack}" + (f", which {each.lease} held" if each.lease else "") for each in freed]
+        sinks.data([line(text) for text in said] or [line("No stack is leased.")])
     return 0

@@ -1,6 +1,8 @@
 """A session: everything one run of the driver works with, opened once and given to every part."""
 
 import os
+import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +13,7 @@ from automation.driver.reporter import Reporter
 from automation.driver.simulation import prepare_simulation
 from automation.driver.workspace import Workspace
 from automation.engine.interruption import Interruption
+from automation.engine.run_mark import RunMarks
 from automation.engine.runner import Runner
 from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.environment import engine_environment
@@ -52,6 +55,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         environment=environment,
         interruption=interruption,
         release=f"berth unlock -e {workspace.environment}{' --simulated' if workspace.simulated else ''}",
+        marks=RunMarks(layout.runs_of(simulated=workspace.simulated), command=shlex.join(["berth", *sys.argv[1:]])),
     )
     return Session(
         workspace=workspace,

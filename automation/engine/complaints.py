@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from automation.engine.event_json import plain
-from automation.engine.lease import leased_error, read_leases
+from automation.engine.lease import Lease, leased_error, read_leases
 from automation.engine.process import CommandResult
 from components.errors import (
     AuthError,
@@ -43,6 +43,8 @@ class Failure:
     result: CommandResult
     said: str
     release: str
+    look: Callable[[Lease], Lease] = lambda lease: lease
+    """Tells more about the holder of a lease."""
 
     @property
     def last_words(self) -> str:
@@ -55,10 +57,20 @@ class Failure:
         return " ".join(chosen[:3]) or f"it ended with exit code {self.result.code} and gave no reason"
 
 
-def complaint(stack: StackName, result: CommandResult, *, release: str, also: tuple[str, ...] = ()) -> BerthFailure:
-    """Return the error that a failed command stands for; ``also`` holds messages that came as events."""
+def complaint(
+    stack: StackName,
+    result: CommandResult,
+    *,
+    release: str,
+    also: tuple[str, ...] = (),
+    look: Callable[[Lease], Lease] = lambda lease: lease,
+) -> BerthFailure:
+    """Return the error that a failed command stands for.
+
+    ``also`` holds messages that came as events; ``look`` tells more about the holder of a lease.
+    """
     said = "\n".join(plain(text) for text in (result.stderr, result.stdout, *also) if text.strip())
-    failure = Failure(stack, result, said, release)
+    failure = Failure(stack, result, said, release, look)
     if result.timed_out:
         return _timed_out(failure)
     if result.requests:
@@ -88,7 +100,8 @@ def _timed_out(failure: Failure) -> BerthFailure:
 
 
 def _leased(failure: Failure) -> BerthFailure:
-    return leased_error(failure.stack, read_leases(failure.said), release=failure.release)
+    holders = tuple(failure.look(lease) for lease in read_leases(failure.said))
+    return leased_error(failure.stack, holders, release=failure.release)
 
 
 def _no_stack(failure: Failure) -> BerthFailure:

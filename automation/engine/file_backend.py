@@ -33,14 +33,29 @@ class FileBackend:
 
     def leases(self, stack: StackName) -> tuple[Lease, ...]:
         """Return who holds the lease on ``stack``, in the order of their files' names."""
-        found: list[Lease] = []
+        return tuple(lease for _, lease in self._files(stack))
+
+    def leased(self) -> tuple[StackName, ...]:
+        """Return the stacks that somebody holds, also one whose own file was never written, sorted."""
+        names = (StackName.parse(folder.name) for folder in self._locks.glob("*/") if any(folder.glob("*.json")))
+        return tuple(sorted(names))
+
+    def free(self, stack: StackName, lease: Lease) -> None:
+        """Remove the files of one holder, and of nobody else: another may have come in the meantime."""
+        for file, held in self._files(stack):
+            if (held.host, held.pid, held.since) == (lease.host, lease.pid, lease.since):
+                for each in (file, file.with_name(f"{file.name}.attrs")):
+                    each.unlink(missing_ok=True)
+
+    def _files(self, stack: StackName) -> tuple[tuple[Path, Lease], ...]:
+        found: list[tuple[Path, Lease]] = []
         for file in sorted((self._locks / str(stack)).glob("*.json")):
             try:
-                found.append(Lease.from_json(json.loads(file.read_bytes())))
+                found.append((file, Lease.from_json(json.loads(file.read_bytes()))))
             except FileNotFoundError:
                 continue  # freed in between
-            except ValueError:
-                found.append(Lease("somebody", "an unknown host", 0))  # being written, or damaged: still a lease
+            except (ValueError, AttributeError):  # being written, or damaged: still a lease
+                found.append((file, Lease("somebody", "an unknown host", 0)))
         return tuple(found)
 
     def mend(self, stack: StackName) -> bool:

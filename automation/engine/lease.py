@@ -2,7 +2,8 @@
 
 A self-managed backend writes one small file per holder and fails fast when there is another. An engine that was killed
 leaves its file behind, and the next run must not break it silently: Berth says who holds it, since when, whether that
-process still runs on this machine, and which command frees it. Taking and freeing leases is the engine's work.
+process still runs on this machine, and which command frees it. Taking leases is the engine's work; whether the driver
+frees one by itself is its own decision, and only a proven death allows it (``run_mark``).
 """
 
 import os
@@ -11,6 +12,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,14 +20,30 @@ from components.errors import StackLeased
 from components.naming import StackName
 
 
+class Trace(StrEnum):
+    """What is left of a run that this checkout started, by its mark."""
+
+    NONE = "none"
+    """There is no mark: it was started elsewhere, or by hand."""
+    HELD = "held"
+    """The engine or one of its plugins still lives."""
+    FREE = "free"
+    """Nothing of it lives."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """One holder of a lease. ``since`` is None when the backend's record does not say."""
+    """One holder of a lease. ``since`` is None when the backend's record does not say.
+
+    ``command`` and ``trace`` are what the holder's mark says.
+    """
 
     user: str
     host: str
     pid: int
     since: datetime | None = None
+    command: str = ""
+    trace: Trace = Trace.NONE
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
@@ -45,12 +63,18 @@ class Lease:
     def __str__(self) -> str:
         """Return who holds it since when, in words."""
         since = f" since {self.since.isoformat(timespec='seconds')}" if self.since else ""
-        return f"{self.user}@{self.host} (pid {self.pid}){since}"
+        command = f", `{self.command}`" if self.command else ""
+        return f"{self.user}@{self.host} (pid {self.pid}{command}){since}"
+
+    @property
+    def proven_dead(self) -> bool:
+        """Whether nothing of the holder can be left: its mark is free, and so is its number."""
+        return self.trace is Trace.FREE and self.holder_is_dead
 
     @property
     def holder_is_dead(self) -> bool:
         """Whether the holder ran on this machine and is gone; False as well when that cannot be known."""
-        if self.host != socket.gethostname() or not self.pid:
+        if self.host != socket.gethostname() or not self.pid or self.trace is Trace.HELD:
             return False
         try:
             os.kill(self.pid, 0)
@@ -100,6 +124,8 @@ def leased_error(stack: StackName, leases: Sequence[Lease], *, release: str) -> 
         advice = (
             f"That process no longer runs on this machine: it was killed or crashed. Free the stack with `{release}`."
         )
+    elif any(lease.trace is Trace.HELD for lease in leases):
+        advice = f"It is still at work here: wait for it to end. Once it is gone, `{release}` frees the stack."
     elif leases:
         advice = f"Wait for it to end. If you know that it is gone, free the stack with `{release}`."
     else:

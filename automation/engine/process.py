@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from automation.engine.interruption import Interruption
+from automation.engine.run_mark import RunMark
 
 _GRACE = 20.0
 """Seconds between asking a run that is over its time to stop, to stop at once, and killing it."""
@@ -45,10 +46,12 @@ def run_command(
     interruption: Interruption,
     timeout: float | None = None,
     stdin: str = "",
+    mark: RunMark | None = None,
 ) -> CommandResult:
     """Run ``command`` to its end and return what it said; raises OSError when it cannot be started.
 
-    After ``timeout`` seconds it is asked to stop, a little later to stop at once, and at last it is killed.
+    After ``timeout`` seconds it is asked to stop, a little later to stop at once, and at last it is killed. It and all
+    that it starts hold ``mark``.
     """
     with tempfile.TemporaryFile() as entered, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         entered.write(stdin.encode())
@@ -61,11 +64,16 @@ def run_command(
             stdout=stdout,
             stderr=stderr,
             start_new_session=True,
+            pass_fds=(mark.descriptor,) if mark and mark.descriptor is not None else (),
         )
+        if mark:
+            mark.started(process.pid)
         with interruption.subscribed(lambda requests: _press(process, requests)):
             timed_out = _wait(process, timeout)
         if process.returncode < 0:
             _end_session(process.pid)
+        elif mark:
+            mark.over = True
         return CommandResult(
             args=tuple(args),
             code=process.returncode,

@@ -10,6 +10,7 @@ when it ends without a result.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from automation.engine.interruption import Interruption
 from automation.engine.lease import Lease
 from automation.engine.outcome import Transcript
 from automation.engine.process import CommandResult, run_command
+from automation.engine.run_mark import RunMarks
 from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
 from components.errors import BerthError, DriverError, InternalError, ToolchainError, UsageError
 from components.naming import StackName
@@ -48,7 +50,8 @@ class PulumiRunner:
     ``project`` is the folder with ``Pulumi.yaml`` and the stacks' configuration files. ``environment`` is everything
     the engine and its plugins see (backend, passphrase, credentials, plugin home); it decides whether a run is
     simulated. ``timeout`` is in seconds per operation, None for no limit. ``tap`` gets the text of every event.
-    ``release`` is the command shown to free a lease, with ``{stack}`` for the stack's name.
+    ``release`` is the command shown to free a lease, with ``{stack}`` for the stack's name. ``marks`` is where starts
+    are marked, so that a later run can prove that nothing of them is left.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class PulumiRunner:
         parallel: int | None = None,
         tap: Callable[[str], None] | None = None,
         release: str = 'eval "$(berth env)" && pulumi cancel --yes --stack {stack}',
+        marks: RunMarks | None = None,
     ) -> None:
         self._cli = cli
         self._project = project
@@ -76,6 +80,7 @@ class PulumiRunner:
         self._parallel = parallel
         self._tap = tap
         self._release = release
+        self._marks = marks
 
     # Stacks, configuration and state
 
@@ -133,7 +138,23 @@ class PulumiRunner:
     def leases(self, stack: StackName) -> tuple[Lease, ...] | None:
         """Return who holds the lease on ``stack``; None unless the backend is a folder on this machine."""
         backend = self._folder_backend()
-        return backend.leases(stack) if backend else None
+        return tuple(self._look(lease) for lease in backend.leases(stack)) if backend else None
+
+    def leased(self) -> tuple[StackName, ...]:
+        """Return the stacks of the project that somebody holds; none unless the backend is a folder here."""
+        backend = self._folder_backend()
+        return backend.leased() if backend else ()
+
+    def free(self, stack: StackName, lease: Lease) -> None:
+        """Free one holder's lease, and nobody else's; only for leases that this runner named."""
+        backend = self._folder_backend()
+        if backend:
+            backend.free(stack, lease)
+        if self._marks:
+            self._marks.forget(lease)
+
+    def _look(self, lease: Lease) -> Lease:
+        return self._marks.look(lease) if self._marks else lease
 
     # Operations
 
@@ -286,15 +307,17 @@ class PulumiRunner:
 
     def _run(self, args: Sequence[str], stdin: str) -> CommandResult:
         try:
-            return run_command(
-                self._cli,
-                ["--non-interactive", *args],
-                cwd=self._project,
-                env=self._environment,
-                interruption=self.interruption,
-                timeout=self._timeout,
-                stdin=stdin,
-            )
+            with self._marks.marking() if self._marks else nullcontext() as mark:
+                return run_command(
+                    self._cli,
+                    ["--non-interactive", *args],
+                    cwd=self._project,
+                    env=self._environment,
+                    interruption=self.interruption,
+                    timeout=self._timeout,
+                    stdin=stdin,
+                    mark=mark,
+                )
         except OSError as error:
             raise ToolchainError(
                 f"the Pulumi CLI cannot be started: {error}", consequence="Nothing was changed.", help="berth doctor"
@@ -318,7 +341,8 @@ class PulumiRunner:
             raise DriverError(f"the engine's answer to `pulumi {' '.join(result.args)}` is not JSON") from error
 
     def _complaint(self, stack: StackName, result: CommandResult, *, also: tuple[str, ...] = ()) -> BerthError:
-        return complaint(stack, result, release=self._release.format(stack=stack), also=also)
+        release = self._release.format(stack=stack)
+        return complaint(stack, result, release=release, also=also, look=self._look)
 
     def _folder_backend(self) -> FileBackend | None:
         project = yaml.safe_load((self._project / "Pulumi.yaml").read_bytes())

@@ -227,6 +227,15 @@ class ReplayRunner:
         answer = self._take("leases", stack).answer
         return None if answer is None else tuple(Lease.from_json(entry) for entry in answer)
 
+    def leased(self) -> tuple[StackName, ...]:
+        """Answer from the recording."""
+        return tuple(StackName.parse(name) for name in self._take("leased").answer)
+
+    def free(self, stack: StackName, lease: Lease) -> None:
+        """Answer from the recording."""
+        del lease
+        self._take("free", stack)
+
     def cancel(self, stack: StackName) -> None:
         """Answer from the recording."""
         self._take("cancel", stack)

@@ -277,6 +277,14 @@ class Runner(Protocol):
         """Return who holds the backend's lease on ``stack``; None when this kind of backend cannot be asked."""
         ...
 
+    def leased(self) -> tuple[StackName, ...]:
+        """Return the stacks of the project that somebody holds; none where that cannot be seen."""
+        ...
+
+    def free(self, stack: StackName, lease: Lease) -> None:
+        """Free one holder's lease, and nobody else's; only for leases that this runner named."""
+        ...
+
     def cancel(self, stack: StackName) -> None:
         """Remove the lease on ``stack``, whoever holds it; a run that still holds it is not told."""
         ...

@@ -106,6 +106,10 @@ class Layout:
         """A folder that stays empty: where simulated runs are sent to look for credentials."""
         return self.simulated / "nowhere"
 
+    def runs_of(self, *, simulated: bool) -> Path:
+        """Give the folder of the marks of running engines of a kind of run."""
+        return (self.simulated if simulated else self.berth) / "runs"
+
     def home_of(self, *, simulated: bool) -> Path:
         """Give the ``PULUMI_HOME`` of a kind of run."""
         return self.simulated_home if simulated else self.home

@@ -141,3 +141,26 @@ def test_nothing_is_mended_under_a_living_holder(root: Path) -> None:
     assert backend_at(root).mend(STACK) is False
     hold(root, gone())
     assert backend_at(root).mend(STACK) is True
+
+
+def test_one_lease_is_freed_and_no_other(root: Path) -> None:
+    """Whoever came in the meantime keeps the stack; a lease that is freed already is fine."""
+    folder = root / ".pulumi" / "locks" / "organization" / "town" / str(STACK)
+    hold(root, 41)
+    (folder / "0a.json").rename(folder / "0c.json")
+    (folder / "0c.json.attrs").write_text("{}")
+    hold(root, 42)
+    backend = backend_at(root)
+    dead, living = sorted(backend.leases(STACK), key=lambda lease: lease.pid)
+    for _ in range(2):
+        backend.free(STACK, dead)
+        assert backend.leases(STACK) == (living,)
+    assert sorted(file.name for file in folder.iterdir()) == ["0a.json"]
+
+
+def test_every_stack_that_is_held_is_listed(root: Path) -> None:
+    """Also one whose own file was never written; an empty folder of leases is none."""
+    assert backend_at(root).leased() == ()
+    hold(root, 41)
+    assert backend_at(root).leased() == (STACK,)
+    assert backend_at(root / "nowhere").leased() == ()
