@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show, Where
+from automation.cli.options import Show, When, Where
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
@@ -19,6 +19,7 @@ def up(
     yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", env_var="BERTH_YES")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     allow_shortfall: Annotated[bool, Parameter(negative="", env_var="BERTH_ALLOW_SHORTFALL")] = False,
+    refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
@@ -32,9 +33,12 @@ def up(
         Show the plan and apply nothing.
     allow_shortfall
         Exit 0 although a deployment has fewer replicas than it asks for; otherwise that is exit code 1.
+    refresh
+        Look at the real resources first: where every cluster answers, nowhere, or everywhere.
     """
     from automation.cli.plan import show_plan
     from automation.cli.running import session_for
+    from automation.driver.refresh import Refresh
     from automation.driver.run import prepare, run_plan
     from automation.driver.view import step_view, up_view
     from automation.render.status import up_lines
@@ -44,12 +48,13 @@ def up(
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
     with session_for(where, sinks) as session:
-        prepared = prepare(session)
+        # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
+        prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or _can_ask(sinks)))
         show_plan(session, talk, prepared.plan)
         prepared.require_passed()
         if dry_run:
             return 0
-        if not prepared.plan.empty and not yes:
+        if not yes and (prepared.unsettled or not prepared.plan.empty):
             _confirm(where, sinks)
         report = run_plan(
             session,
@@ -68,10 +73,14 @@ def up(
     return 0 if view.ok or allow_shortfall else BerthError.exit_code
 
 
+def _can_ask(sinks: "Sinks") -> bool:
+    return not sinks.machine and sys.stdin.isatty()
+
+
 def _confirm(where: Where, sinks: "Sinks") -> None:
     from components.errors import Cancelled, UsageError
 
-    if sinks.machine or not sys.stdin.isatty():
+    if not _can_ask(sinks):
         raise UsageError(
             "nobody can be asked whether to apply this plan",
             consequence="Nothing was changed.",
@@ -80,4 +89,4 @@ def _confirm(where: Where, sinks: "Sinks") -> None:
     sys.stderr.write(f"Apply this plan to {where.env}? Only 'yes' is accepted: ")
     sys.stderr.flush()
     if sys.stdin.readline().strip() != "yes":
-        raise Cancelled("not applied", consequence="Nothing was changed.")
+        raise Cancelled("not applied", consequence="Nothing of this plan was done.")

@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 
 from automation.driver.applier import Announce, Report, apply_plan
 from automation.driver.gate import require_passed
+from automation.driver.leases import free_proven
 from automation.driver.lost import forget_lost
 from automation.driver.planner import Plan, make_plan
 from automation.driver.reading import read_situation
 from automation.driver.recovery import repair_all
+from automation.driver.refresh import Refresh
 from automation.driver.session import Session
 from stacks.environment import write_lock
 
@@ -18,15 +20,22 @@ class Prepared:
 
     plan: Plan
     notes: tuple[str, ...] = field(default=())
+    unsettled: bool = False
+    """Whether an earlier run was cut off and nothing was done about it yet."""
 
     def require_passed(self) -> None:
         """Raise unless policies and engine let the plan pass."""
         require_passed(self.plan.previews)
 
 
-def prepare(session: Session) -> Prepared:
-    """Settle what an earlier run left behind, then plan."""
-    notes: list[str] = []
+def prepare(session: Session, *, refresh: Refresh = Refresh.AUTO, settle: bool = True) -> Prepared:
+    """Settle what an earlier run left behind, then plan. Without ``settle`` nothing is touched before the plan."""
+    if not settle:
+        situation = read_situation(session)
+        return Prepared(make_plan(session, situation, refresh=refresh), unsettled=bool(situation.existing.pending))
+    notes = list(free_proven(session))
+    for text in notes:
+        session.reporter.note(text)
     situation = read_situation(session)
     repaired = repair_all(session, situation)
     for report in repaired:
@@ -38,7 +47,7 @@ def prepare(session: Session) -> Prepared:
         notes += each.lines
     if repaired or forgotten:
         situation = read_situation(session)
-    return Prepared(make_plan(session, situation), tuple(notes))
+    return Prepared(make_plan(session, situation, refresh=refresh), tuple(notes))
 
 
 def run_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
