@@ -58,6 +58,11 @@ def unlock(session: Session, *, force: bool, release: str) -> tuple[HeldStack, .
     return _free(session, held, lambda _lease: True)
 
 
+def living(session: Session) -> frozenset[StackName]:
+    """Return the stacks on which somebody who may live is at work."""
+    return frozenset(each.stack for each in held_stacks(session) if each.lease and not each.lease.holder_is_dead)
+
+
 def lease_lines(session: Session) -> tuple[str, ...]:
     """Return who holds the environment's stacks, and what follows from it."""
     return tuple(f"{each}: {_advice(session, each.lease)}" for each in held_stacks(session) if each.lease)

@@ -1,8 +1,10 @@
 """Settles what an interrupted run left behind, before anything else is planned or applied."""
 
+from automation.driver.leases import living
 from automation.driver.reading import Situation
 from automation.driver.session import Session
-from automation.engine.repair import NoFinder, OrphanFinder, RepairReport, repair
+from automation.engine.repair import NoFinder, Orphan, OrphanFinder, RepairReport, known_orphans, repair
+from components.naming import StackName
 
 
 def repair_all(session: Session, situation: Situation) -> tuple[RepairReport, ...]:
@@ -18,12 +20,24 @@ def repair_all(session: Session, situation: Situation) -> tuple[RepairReport, ..
             shard.stack,
             finder_of(session),
             unreachable=situation.unreachable.keys(),
-            listener=session.reporter.event,
-        )
+        )  # unheard: reading what is not there looks like a deletion, and the report says what it was
         for text in report.lines:
             session.reporter.note(text)
         reports.append(report)
     return tuple(reports)
+
+
+def pending_lines(session: Session, situation: Situation) -> tuple[str, ...]:
+    """Return what was cut off and waits for a repair, in words; not what a run that lives is just doing."""
+    busy = living(session)
+    cut_off = [each for stack, each in sorted(situation.checkpoints.items()) if stack not in busy]
+    return tuple(str(operation) for checkpoint in cut_off for operation in checkpoint.pending)
+
+
+def orphans(session: Session, situation: Situation) -> dict[StackName, tuple[Orphan, ...]]:
+    """Return what may exist without being in the state, by stack; only stacks that have any."""
+    found = {stack: known_orphans(session.runner, stack) for stack in situation.checkpoints}
+    return {stack: each for stack, each in found.items() if each}
 
 
 def finder_of(session: Session) -> OrphanFinder:

@@ -1,6 +1,8 @@
 """The status tree: what exists, cluster by cluster, each with its condition."""
 
+from automation.driver.leases import lease_lines
 from automation.driver.reading import Situation
+from automation.driver.recovery import orphans, pending_lines
 from automation.driver.session import Session
 from automation.render.views import ConditionView, StatusView
 from automation.scheduling.existing import ExistingReplica
@@ -25,7 +27,9 @@ def status_view(session: Session, situation: Situation) -> StatusView:
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
         tree=tuple(tree),
-        pending=existing.pending,
+        pending=pending_lines(session, situation),
+        orphans=tuple(str(each) for found in orphans(session, situation).values() for each in found),
+        leases=lease_lines(session),
     )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from automation.driver.applier import Report
 from automation.driver.gate import HOLDS_DATA
+from automation.driver.leases import living
 from automation.driver.planner import Plan
+from automation.driver.recovery import pending_lines
 from automation.driver.session import Session
 from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
@@ -62,7 +64,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         counts=_counts(preview.changes for preview in previews.values()),
         resources=tuple(view for stack, each in previews.items() for view in resource_views(stack, each.changed)),
         policies=policy_view(previews.values()),
-        notes=notes(plan),
+        notes=notes(session, plan),
         lock_changed=plan.lock_changed,
     )
 
@@ -253,11 +255,13 @@ def _finding(finding: PolicyFinding) -> PolicyView:
     return PolicyView(rule=finding.rule, level=finding.level.value, subject=subject, message=message)
 
 
-def notes(plan: Plan) -> tuple[str, ...]:
+def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     """Return what a person should know beside the plan itself."""
     situation = plan.situation
+    busy = sorted(living(session))
     said = [f"{name} SKIPPED unreachable: {reason}" for name, reason in situation.unreachable.items()]
-    said += [f"interrupted: {urn.rpartition('::')[2]}; berth up repairs it first" for urn in situation.existing.pending]
+    said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
+    said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
     said += [
         f"{name} is marked lost: berth up forgets it"
         for name, cluster in situation.fleet.clusters.items()

@@ -32,12 +32,13 @@ def status_lines(status: StatusView) -> list[Line]:
     simulated = Span("  SIMULATED", "warn") if status.simulated else ""
     lines = [line(Span(status.environment, "strong"), simulated)]
     lines += _tree(status.tree, "")
-    if status.pending:
-        lines += [Line(), heading("Interrupted operations (the next run repairs them)")]
-        lines += [line(f"  {each}") for each in status.pending]
-    if status.orphans:
-        lines += [Line(), heading("In the cloud but not in the state")]
-        lines += [line(f"  {each}") for each in status.orphans]
+    for title, entries in (
+        ("Interrupted operations (the next `berth up` repairs them)", status.pending),
+        ("What may exist without being in the state", status.orphans),
+        ("Leased", status.leases),
+    ):
+        if entries:
+            lines += [Line(), heading(title), *(line(f"  {each}") for each in entries)]
     return lines
 
 

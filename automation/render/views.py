@@ -180,7 +180,11 @@ class StatusView(View):
     simulated: bool
     tree: tuple[ConditionView, ...] = ()
     pending: tuple[str, ...] = ()
+    """What a run was doing when it was cut off."""
     orphans: tuple[str, ...] = ()
+    """What may exist without being in the state."""
+    leases: tuple[str, ...] = ()
+    """Who holds which stack since when, and what follows from it."""
 
 
 class ExplanationView(View):

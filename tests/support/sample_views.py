@@ -163,8 +163,9 @@ STATUS: Final = StatusView(
         ),
         ConditionView(kind="cluster", name="eks-use1", condition="Unreachable"),
     ),
-    pending=("creating eks-use1-vpc",),
-    orphans=("aws:ec2/vpc:Vpc sim-vpc-1",),
+    pending=("aws:ec2/vpc:Vpc eks-use1-vpc: interrupted while creating; it may exist without being in the state",),
+    orphans=("aws:eks/addon:Addon eks-use1-dns may exist and is not in the state: look for it and delete it by hand",),
+    leases=("dev by sam@host (pid 41, `berth up`) since 2026-11-02T08:00:00+00:00: no such process runs here",),
 )
 EXPLANATION: Final = ExplanationView(
     deployment="ml-team/deepseek-v3", wanted=2, placed=0, summary="2 clusters refused", verdicts=VERDICTS
