@@ -53,6 +53,7 @@ def destroy(
             deleted=done.deleted,
             retained=done.retained,
             failures=tuple(failure_view(name, text) for name, text in sorted(done.failures.items())),
+            notes=done.orphans,
         )
     if sinks.machine:
         sinks.document(view.to_json())

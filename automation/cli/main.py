@@ -21,6 +21,7 @@ VERBS = {
     "drift": "Compare what exists with the state; exits 7 when they differ.",
     "destroy": "Tear the environment down.",
     "unlock": "Free the lease that a dead run left on a stack.",
+    "orphans": "List what may exist without being in the state, and cross out what was dealt with.",
     "env": "Print the variables that plain `pulumi` needs in this checkout.",
     "doctor": "Check the machine and say how to fix what is missing.",
     "selector": "Test, check and verify device selectors.",

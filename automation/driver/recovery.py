@@ -1,9 +1,20 @@
 """Settles what an interrupted run left behind, before anything else is planned or applied."""
 
+from collections.abc import Collection, Mapping
+
 from automation.driver.leases import living
 from automation.driver.reading import Situation
 from automation.driver.session import Session
-from automation.engine.repair import NoFinder, Orphan, OrphanFinder, RepairReport, known_orphans, repair
+from automation.engine.repair import (
+    NoFinder,
+    Orphan,
+    OrphanFinder,
+    RepairReport,
+    forget_orphans,
+    known_orphans,
+    repair,
+)
+from components.errors import UsageError
 from components.naming import StackName
 
 
@@ -38,6 +49,28 @@ def orphans(session: Session, situation: Situation) -> dict[StackName, tuple[Orp
     """Return what may exist without being in the state, by stack; only stacks that have any."""
     found = {stack: known_orphans(session.runner, stack) for stack in situation.checkpoints}
     return {stack: each for stack, each in found.items() if each}
+
+
+def cross_out(
+    session: Session, noted: Mapping[StackName, tuple[Orphan, ...]], names: Collection[str]
+) -> dict[StackName, tuple[Orphan, ...]]:
+    """Forget the orphans of these names, which a person dealt with, and return what is left.
+
+    Raises UsageError, before anything is forgotten, when there is none of a name.
+    """
+    known = sorted({each.name for found in noted.values() for each in found})
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise UsageError(
+            f"there is no orphan {unknown[0]!r} ({', '.join(known) or 'none is known'})",
+            consequence="Nothing was changed.",
+            help="berth orphans",
+        )
+    left = {}
+    for stack, found in noted.items():
+        gone = [each.urn for each in found if each.name in names]
+        left[stack] = forget_orphans(session.runner, stack, gone) if gone else found
+    return left
 
 
 def finder_of(session: Session) -> OrphanFinder:

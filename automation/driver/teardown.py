@@ -7,6 +7,7 @@ from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint, Resource
 from automation.engine.failures import failures_by_component
 from automation.engine.family import Family, is_cluster
+from automation.engine.repair import known_orphans
 from components.errors import ResourceFailed
 
 
@@ -17,6 +18,8 @@ class Teardown:
     deleted: int
     retained: tuple[str, ...]
     failures: dict[str, str]
+    orphans: tuple[str, ...] = ()
+    """What may still exist without ever having been in the state; their stacks stay, so that it is not forgotten."""
 
     @property
     def ok(self) -> bool:
@@ -49,6 +52,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
     deleted = 0
     retained: list[str] = []
     failures: dict[str, str] = {}
+    left: list[str] = []
     for shard in reversed(situation.shards):
         checkpoint = situation.checkpoints.get(shard.stack)
         if checkpoint is None:
@@ -59,13 +63,15 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
         deleted += sum(step.op.removes and step.custom and not step.retained for step in applied.steps)
         if applied.ok:
             retained += kept
-            if not keep_stacks:
+            noted = known_orphans(session.runner, shard.stack)
+            left += [str(each) for each in noted]
+            if not keep_stacks and not noted:
                 session.runner.remove_stack(shard.stack)
         else:
             failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
             if not failures:
                 applied.require_ok()
-    return Teardown(deleted, tuple(retained), failures)
+    return Teardown(deleted, tuple(retained), failures, tuple(left))
 
 
 def retained_lines(checkpoint: Checkpoint) -> tuple[str, ...]:

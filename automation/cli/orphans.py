@@ -1,0 +1,41 @@
+"""``berth orphans``: what may exist in a cloud without being in the state, until a person has dealt with it."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Show, Where
+
+_SHOW = Show()
+_WHERE = Where()
+
+
+def orphans(
+    *,
+    dealt_with: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    where: Where = _WHERE,
+    show: Show = _SHOW,
+) -> int:
+    """List what may exist without being in the state, and cross out what was dealt with.
+
+    Parameters
+    ----------
+    dealt_with
+        Name of an orphan that was deleted by hand, or is not there; may be given several times.
+    """
+    from automation.cli.running import session_for
+    from automation.driver.reading import read_situation
+    from automation.driver.recovery import cross_out
+    from automation.driver.recovery import orphans as noted
+    from automation.render.text import line
+
+    sinks = show.sinks()
+    with session_for(where, sinks) as session:
+        found = noted(session, read_situation(session, create=False))
+        left = [each for one in cross_out(session, found, dealt_with).values() for each in one]
+    if sinks.machine:
+        entries = [{"urn": each.urn, "type": each.type, "name": each.name} for each in left]
+        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Orphans", "orphans": entries})
+    else:
+        sinks.data([line(str(each)) for each in left] or [line("No orphans.")])
+    return 0
