@@ -18,7 +18,8 @@ _BINARY: Final = {
     "_-_": (4, " - "), "_*_": (5, " * "), "_/_": (5, " / "), "_%_": (5, " % "),
 }  # fmt: skip
 _UNARY: Final = {"!_": "!", "-_": "-"}
-_TIGHT: Final = 6
+_SIGNED: Final = 6
+_TIGHT: Final = 7
 
 
 def unparse(node: Expr) -> str:
@@ -39,7 +40,8 @@ def shown(value: Value) -> str:
 
 def _write(node: Expr, outer: int) -> str:
     if isinstance(node, Literal):
-        return shown(node.value)
+        text = shown(node.value)
+        return f"({text})" if text.startswith("-") and outer > _SIGNED else text
     if isinstance(node, Ident):
         return node.name
     if isinstance(node, Select):
@@ -76,7 +78,10 @@ def _call(node: Call, outer: int) -> str:
         text = f"{_write(args[0], 1)} ? {_write(args[1], 1)} : {_write(args[2], 0)}"
         return f"({text})" if outer else text
     if name in _UNARY:
-        return _UNARY[name] + _write(args[0], _TIGHT)
+        operand = _write(args[0], _TIGHT)
+        signed = name == "-_" and isinstance(args[0], Literal) and not operand.startswith("(")
+        text = _UNARY[name] + (f"({operand})" if signed else operand)  # -1 would be a literal
+        return f"({text})" if outer > _SIGNED else text
     if name in {"_[_]", "_[?_]"}:
         return f"{_write(args[0], _TIGHT)}[{'?' if '?' in name else ''}{_write(args[1], 0)}]"
     if name == "_?._":
