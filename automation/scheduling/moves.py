@@ -18,8 +18,8 @@ from automation.scheduling.filters import Filters
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.place import Placer, Spot, adds_of
 from automation.scheduling.reason import Reason
-from automation.scheduling.retain import MOVING, Judge, scale_down_order
-from automation.scheduling.work import Work, serves, unserved
+from automation.scheduling.retain import MOVING, OUTDATED, Judge, scale_down_order
+from automation.scheduling.work import Pending, Work, serves, unserved
 from components.lock import Phase
 from components.naming import ReplicaId
 
@@ -53,43 +53,55 @@ class Moves:
         work.own = Counter(self._filters.position[replica.id.cluster] for replica in stay)
 
     def place(self, work: Work) -> None:
-        """Place what is missing, then as many more as must leave their place; the rest of those is stranded."""
-        missing, moving = work.missing, len(work.moving)
-        if not missing and not moving:
-            return
-        spots = list(islice(self._placer.fill(work.need, work.allowed, work.own), missing + moving))
-        for number, spot in enumerate(spots):
-            self._add(work, spot, Reason.PLACED if number < missing else Reason.MOVED)
+        """Find places for what is missing and for what must leave its place."""
+        if work.unplaced:
+            spots = islice(self._placer.fill(work.need, work.allowed, work.own), work.unplaced)
+            work.pending += [Pending(spot) for spot in spots]
+
+    def number(self, work: Work) -> None:
+        """Make the places final: first for what is missing, then for what must leave."""
+        for pending in work.pending:
+            placed = sum(new.reason is Reason.PLACED for new in work.new)
+            self._add(work, pending.spot, Reason.PLACED if placed < work.missing else Reason.MOVED)
+        work.pending.clear()
 
     def surge(self, work: Work) -> None:
         """Place successors of edited replicas beside them: on the same cluster if it has room, else elsewhere."""
-        for replica, reason in sorted(work.edited, key=lambda pair: pair[0].id):
+        surged = sum(new.reason in OUTDATED for new in work.new)
+        for replica, reason in sorted(work.edited, key=lambda pair: pair[0].id)[surged:]:
             spot = self._successor(work, replica)
             if spot is None:
                 break
             self._add(work, spot, reason)
-        _let_go(work, sum(new.reason is not Reason.PLACED for new in work.new))
-        work.stranded += [replica for replica, _ in work.moving]
+
+    def change(self, work: Work) -> bool:
+        """Change one edited replica in place where nothing can surge; say whether one was.
+
+        The room that it may free is there for the others in the same plan, as it will be in the next one.
+        """
+        if not work.edited or not self._may_change(work):
+            return False
+        for pair in sorted(work.edited, key=lambda pair: (pair[0].ready, pair[0].id)):
+            others = [*work.kept, *(each for each, _ in work.edited if each is not pair[0])]
+            if work.deployment.allow_gap or any(serves(each) for each in others):
+                spot = self._in_place(work, pair[0])
+                if spot is not None:
+                    work.changed.append((pair[0], spot, Reason.EDITED_IN_PLACE))
+                    work.edited.remove(pair)
+                    return True
+        return False
+
+    @staticmethod
+    def finish(work: Work) -> None:
+        """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits."""
+        _let_go(work, work.replacing)
+        work.stranded = [replica for replica, _ in work.moving]
+        work.waiting = [replica for replica, _ in work.edited]
         work.moving.clear()
+        work.edited.clear()
 
     def _add(self, work: Work, spot: Spot, reason: Reason) -> None:
         work.add(self._filters.clusters[spot[0]].name, spot, reason)
-
-    def change(self, work: Work) -> None:
-        """Change one edited replica in place where nothing can surge; the others keep their shape for now."""
-        outdated = [replica for replica, _ in work.edited]
-        work.edited.clear()
-        if outdated and self._may_change(work):
-            for replica in sorted(outdated, key=lambda replica: (replica.ready, replica.id)):
-                others = [*work.kept, *(each for each in outdated if each is not replica)]
-                if not work.deployment.allow_gap and not any(serves(each) for each in others):
-                    continue
-                spot = self._in_place(work, replica)
-                if spot is not None:
-                    work.changed.append((replica, spot, Reason.EDITED_IN_PLACE))
-                    outdated.remove(replica)
-                    break
-        work.waiting += outdated
 
     @staticmethod
     def _may_change(work: Work) -> bool:
@@ -154,8 +166,9 @@ def _let_go(work: Work, number: int) -> None:
     reasons = {replica.id: reason for replica, reason in (*work.moving, *work.edited)}
     moving = {replica.id for replica, _ in work.moving}
     crowd = {replica: rank for rank, replica in enumerate(scale_down_order(work.olds))}
-    successors = work.current
-    beside = {successor.cluster for successor in successors}
+    paired = {successor for _, successor in work.leaving.values()}
+    successors = [each for each in work.current if each not in paired]
+    beside = {successor.cluster for successor in work.current}
     order = sorted(
         work.olds,
         key=lambda each: (

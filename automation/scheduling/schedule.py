@@ -3,7 +3,8 @@
 Pure: the same snapshot gives the same schedule, in whatever order its parts were read, under any hash seed. A pass:
 
 1. every live replica is charged to its pools and judged (``retain``);
-2. what is missing and what must move is placed (``place``), the whole fleet in one order;
+2. what is missing and what must move is placed (``place``), the whole fleet in one order, and what found no room gets
+   some by moving other new ones (``augment``);
 3. edited replicas get successors beside them, or change in place (``moves``);
 4. names are given, shortfalls counted, and the trace stands ready (``explain``).
 
@@ -13,10 +14,11 @@ theirs); L4 planning again changes nothing; L5 in steady mode added capacity nev
 chosen can be taken away; L7 every unplaced replica has a verdict for every cluster; L8 trace and decision agree.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from automation.scheduling.assemble import Assembly
+from automation.scheduling.augment import Augmenter
 from automation.scheduling.capacity import Capacity
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.explain import Explainer
@@ -62,8 +64,8 @@ class _Pass:
         self.filters = Filters(snapshot.clusters, snapshot.caches, catalogue, self.hostings)
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
-        placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
-        self.moves = Moves(self.filters, self.ledger, placer, self.judge)
+        self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
+        self.moves = Moves(self.filters, self.ledger, self.placer, self.judge)
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
             self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
@@ -81,10 +83,25 @@ class _Pass:
             work.allowed = self.filters.allowed(work.deployment, work.need)
             self.moves.retain(work, self.live.get(work.deployment.key, ()))
         order = self._order(works.values())
-        for stage in (self.moves.place, self.moves.surge, self.moves.change):
-            for work in order:
-                stage(work)
+        for work in order:
+            self.moves.place(work)
+        if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
+            Augmenter(self.filters, self.ledger, self.placer).run(order)
+        self._move(order)
         return self._schedule(works, overfull)
+
+    def _move(self, order: Sequence[Work]) -> None:
+        """Give places numbers and edited replicas successors; a change in place may free room, so look again then."""
+        while True:
+            for work in order:
+                self.moves.number(work)
+                self.moves.surge(work)
+            if not sum(self.moves.change(work) for work in order):
+                break
+            for work in order:
+                self.moves.place(work)
+        for work in order:
+            self.moves.finish(work)
 
     def _loads(self) -> list[tuple[PoolLoad, ...]]:
         declared = self.snapshot.options.strategy is Strategy.COMPATIBLE

@@ -18,6 +18,13 @@ from components.lock import Phase
 from components.naming import ReplicaId
 
 
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A place for a new replica; it may still be moved."""
+
+    spot: Spot
+
+
 @dataclass(slots=True)
 class New:
     """A new replica: who, where, and why."""
@@ -50,15 +57,28 @@ class Work:
     """They keep an older shape for now."""
     stranded: list[ExistingReplica] = field(default_factory=list)
     """They should leave and have nowhere to go."""
+    pending: list[Pending] = field(default_factory=list)
+    """Places for new replicas that are not final."""
     new: list[New] = field(default_factory=list)
     leaving: dict[ReplicaId, tuple[Reason, ReplicaId | None]] = field(default_factory=dict)
     """Why each of the others goes, and which live replica has taken its place."""
 
     @property
     def missing(self) -> int:
-        """How many more replicas the target needs than it has, old shapes included."""
-        have = len(self.kept) + len(self.edited) + len(self.moving) + len(self.changed) + len(self.new)
+        """How many more replicas the target needs than live ones stay, old shapes included."""
+        have = len(self.kept) + len(self.edited) + len(self.moving) + len(self.changed)
         return max(0, self.deployment.replicas - have)
+
+    @property
+    def unplaced(self) -> int:
+        """How many of those, and of those that must leave their place, have no place yet."""
+        found = sum(new.reason in {Reason.PLACED, Reason.MOVED} for new in self.new)
+        return self.missing + len(self.moving) - len(self.pending) - found
+
+    @property
+    def replacing(self) -> int:
+        """How many new replicas take the place of a live one."""
+        return sum(new.reason is not Reason.PLACED for new in self.new)
 
     @property
     def placed(self) -> int:

@@ -1,0 +1,173 @@
+"""Augmenting: room for what found none, by moving other new replicas elsewhere.
+
+Placing takes one replica after the other and never looks back, so one that could have gone anywhere may sit where
+another had its only chance. Here every unplaced replica looks at the clusters that it could be on: if moving a few of
+the new ones there makes room, and each of them finds another place, it is done. Live replicas are never touched.
+
+A new replica is moved at most once, and one that got its place here not at all, so the search ends, and a cluster that
+is in no answer has no part in it. The search is bounded by a number of tries, never by time, so the answer is the same
+on every machine.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from automation.scheduling.filters import Clusters, Filters
+from automation.scheduling.hosting import Hosting
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.place import Placer, Spot, adds_of
+from automation.scheduling.work import Pending, Work
+
+BUDGET = 20_000
+"""Replicas that are lifted to see whether it helps, in one pass."""
+MOST_MOVES = 8
+"""Replicas of one cluster that are moved for one that gets a place."""
+DEPTH = 2
+"""How long a chain of moves may be, each making room for the one before."""
+
+
+@dataclass(slots=True, eq=False)
+class _Movable:
+    """A new replica that may be moved, and whose it is; ``spot`` is None for one that has no place yet."""
+
+    work: Work
+    pending: Pending | None = None
+
+    @property
+    def key(self) -> tuple[int, Clusters]:
+        """What replicas have in common that can be exchanged for one another."""
+        return (self.work.need.number, self.work.allowed)
+
+
+_Moves = list[tuple[_Movable, Spot]]
+"""Who goes where; all of it is charged already."""
+
+
+class Augmenter:
+    """Makes room in one pass."""
+
+    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._placer = placer
+        self._budget = BUDGET
+        self._by_cluster: dict[int, list[_Movable]] = {}
+        self._hopeless: set[tuple[int, Clusters]] = set()
+
+    def run(self, works: Sequence[Work]) -> None:
+        """Try to place everything that found no room, in the order of placing, until nothing more can be."""
+        for work in works:
+            for pending in work.pending:
+                self._by_cluster.setdefault(pending.spot[0], []).append(_Movable(work, pending))
+        for movable in self._by_cluster.values():
+            movable.sort(key=lambda each: (each.work.need.size, each.work.deployment.key))
+        while sum(self._place(work) for work in works):
+            pass
+
+    def _place(self, work: Work) -> bool:
+        """Place what a deployment still lacks, as far as room can be made; say whether any was."""
+        lacking = _Movable(work)
+        placed = False
+        while work.unplaced and lacking.key not in self._hopeless:
+            moves = self._make_room(lacking)
+            if moves is None:
+                self._hopeless.add(lacking.key)
+                break
+            self._settle(moves)
+            placed = True
+        return placed
+
+    def _make_room(self, lacking: _Movable) -> _Moves | None:
+        """Return the moves after which one more replica has a place: the shortest chain, else several at once."""
+        return self._chain(lacking, 0, 1) or self._several(lacking) or self._chain(lacking, 0, DEPTH)
+
+    def _chain(self, lacking: _Movable, banned: Clusters, depth: int) -> _Moves | None:
+        """Place a replica by itself, or where the smallest other one makes room and finds a place in its turn."""
+        spot = next(self._placer.fill(lacking.work.need, lacking.work.allowed & ~banned, lacking.work.own), None)
+        if spot is not None:
+            return [(lacking, spot)]
+        for position, hosting in self._candidates(lacking, banned) if depth else ():
+            tried: set[tuple[int, Clusters]] = set()
+            for other in self._beside(position, hosting):
+                if other.key in tried or self._budget <= 0:
+                    continue
+                tried.add(other.key)
+                self._lift(other)
+                options = self._ledger.room(position, hosting)
+                if options is not None:
+                    self._seat(lacking, (position, options))
+                    rest = self._chain(other, banned | 1 << position, depth - 1)
+                    if rest is not None:
+                        return [(lacking, (position, options)), *rest]
+                    self._unseat(lacking, (position, options))
+                self._put_back(other)
+        return None
+
+    def _several(self, lacking: _Movable) -> _Moves | None:
+        """Move replicas of one cluster one after the other, the largest first, until there is room."""
+        for position, hosting in self._candidates(lacking, 0):
+            moves: _Moves = []
+            for other in reversed(self._beside(position, hosting)):
+                if len(moves) == MOST_MOVES or self._budget <= 0:
+                    break
+                self._lift(other)
+                allowed = other.work.allowed & ~(1 << position)
+                spot = next(self._placer.fill(other.work.need, allowed, other.work.own), None)
+                if spot is None:
+                    self._put_back(other)
+                    continue
+                moves.append((other, spot))
+                options = self._ledger.room(position, hosting)
+                if options is not None:
+                    self._seat(lacking, (position, options))
+                    return [(lacking, (position, options)), *moves]
+            for other, spot in reversed(moves):
+                self._unseat(other, spot)
+                self._put_back(other)
+        return None
+
+    def _candidates(self, lacking: _Movable, banned: Clusters) -> Iterator[tuple[int, Hosting]]:
+        """Yield the clusters that could take a replica if others left them."""
+        for position in sorted(self._by_cluster):
+            if lacking.work.allowed >> position & 1 and not banned >> position & 1 and self._budget > 0:
+                hosting = self._filters.hosting(lacking.work.need, position)
+                if hosting is not None:
+                    yield position, hosting
+
+    def _beside(self, position: int, hosting: Hosting) -> list[_Movable]:
+        """Return the replicas of a cluster that are on pools which a hosting could use, the smallest first."""
+        pools = {pool for options in hosting for option in options for pool, _, _ in option.adds}
+        return [
+            each
+            for each in self._by_cluster[position]
+            if each.pending is not None and any(pool in pools for pool, _, _ in adds_of(each.pending.spot[1]))
+        ]
+
+    def _settle(self, moves: _Moves) -> None:
+        """Make moves final: what moved is not moved again."""
+        for each, spot in moves:
+            if each.pending is None:
+                each.work.pending.append(Pending(spot))
+            else:
+                self._by_cluster[each.pending.spot[0]].remove(each)
+                each.pending.spot = spot
+            self._placer.freed(spot[0])
+        self._hopeless.clear()
+
+    def _lift(self, each: _Movable) -> None:
+        assert each.pending is not None
+        self._budget -= 1
+        self._unseat(each, each.pending.spot)
+
+    def _put_back(self, each: _Movable) -> None:
+        assert each.pending is not None
+        self._seat(each, each.pending.spot)
+
+    def _seat(self, each: _Movable, spot: Spot) -> None:
+        self._ledger.charge(spot[0], adds_of(spot[1]))
+        each.work.own[spot[0]] += 1
+
+    def _unseat(self, each: _Movable, spot: Spot) -> None:
+        self._ledger.charge(spot[0], adds_of(spot[1]), times=-1)
+        self._placer.freed(spot[0])
+        each.work.own[spot[0]] -= 1

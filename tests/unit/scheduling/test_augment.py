@@ -1,0 +1,78 @@
+"""Room for what found none: new replicas move, live ones never."""
+
+import pytest
+
+from automation.scheduling import augment
+from automation.scheduling.reason import Reason
+from automation.scheduling.snapshot import Strategy
+from tests.unit.scheduling.builder import cluster, deployment, engine, live, member, plan, pool, where
+
+WHOLE = engine("main", member(8))
+ONLY_A, ONLY_B, ONLY_AB = {"a": "y"}, {"b": "y"}, {"ab": "y"}
+A = cluster("a", labels={"a": "y", "ab": "y"})
+B = cluster("b", labels={"b": "y", "ab": "y"})
+C = cluster("c")
+
+
+def test_a_new_replica_that_could_go_elsewhere_makes_room() -> None:
+    """The one that runs anywhere was placed first, where the other has its only chance."""
+    anywhere, only_a = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, selector=ONLY_A)
+    made = plan([A, B], [anywhere, only_a])
+    assert where(made) == ["d@b/0", "e@a/0"]
+    assert not made.shortfalls
+
+
+def test_a_chain_of_moves_makes_room() -> None:
+    """The second makes room for the third, and the first for the second."""
+    first = deployment("d", 1, WHOLE)
+    second = deployment("e", 1, WHOLE, selector=ONLY_AB)
+    third = deployment("f", 1, WHOLE, selector=ONLY_B)
+    assert where(plan([A, B, C], [first, second, third])) == ["d@c/0", "e@a/0", "f@b/0"]
+
+
+def test_several_move_for_one_that_is_larger() -> None:
+    """Two small ones leave a node each to one that needs both."""
+    small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
+    large = deployment("f", 1, engine("main", member(8), copies=2), selector=ONLY_A)
+    two = cluster("a", pool(nodes=2), labels=ONLY_A)
+    assert where(plan([two, B, C], [*small, large])) == ["d@c/0", "e@b/0", "f@a/0"]
+
+
+def test_nothing_moves_when_it_would_not_help() -> None:
+    """Where the others cannot all go elsewhere, everything stays as it was placed."""
+    small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
+    large = deployment("f", 1, engine("main", member(8), copies=2), selector=ONLY_A)
+    two = cluster("a", pool(nodes=2), labels=ONLY_A)
+    made = plan([two, B], [*small, large])
+    assert where(made) == ["d@a/0", "e@a/0"]
+    assert [each.deployment for each in made.shortfalls] == ["f"]
+
+
+def test_a_live_replica_never_moves() -> None:
+    """It was there first."""
+    anywhere, only_a = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, selector=ONLY_A)
+    made = plan([A, B], [anywhere, only_a], [live(anywhere, "a")])
+    assert where(made) == ["d@a/0"]
+    assert made.placements[0].reason is Reason.KEPT
+
+
+def test_the_predecessors_strategy_never_looks_back() -> None:
+    """One deployment at a time, first fit only."""
+    anywhere, only_a = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, selector=ONLY_A)
+    assert where(plan([A, B], [anywhere, only_a], strategy=Strategy.COMPATIBLE)) == ["d@a/0"]
+
+
+def test_the_search_is_bounded_by_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any, the greedy answer stands."""
+    monkeypatch.setattr(augment, "BUDGET", 0)
+    anywhere, only_a = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, selector=ONLY_A)
+    assert where(plan([A, B], [anywhere, only_a])) == ["d@a/0"]
+
+
+def test_at_most_a_few_move_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit the fleet is left alone."""
+    monkeypatch.setattr(augment, "MOST_MOVES", 1)
+    small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
+    large = deployment("f", 1, engine("main", member(8), copies=2), selector=ONLY_A)
+    two = cluster("a", pool(nodes=2), labels=ONLY_A)
+    assert where(plan([two, B, C], [*small, large])) == ["d@a/0", "e@a/0"]
