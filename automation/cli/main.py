@@ -6,6 +6,7 @@ from typing import Any
 
 from cyclopts import App, CycloptsError
 
+from automation.cli.answered import ANSWERED
 from components.errors import BerthError, InternalError
 
 _INTERRUPTED = 130
@@ -57,6 +58,7 @@ def _version() -> str:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; prints every error it meets."""
+    ANSWERED.given = False
     try:
         result: Any = build_app()(list(arguments), exit_on_error=False, print_error=False)
     except CycloptsError as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import IO, Any, Literal
 
+from automation.cli.answered import ANSWERED
 from automation.render.text import Line, Style, line
 
 _CODES: dict[Style, str] = {
@@ -55,7 +56,10 @@ class Sinks:
         self._write(sys.stderr if self.answer_on_stderr else sys.stdout, lines)
 
     def document(self, value: Any) -> None:
-        """Print the answer as one JSON document."""
+        """Print the answer as one JSON document; a run has one, and what follows it is left to stderr and exit code."""
+        if ANSWERED.given:
+            return
+        ANSWERED.given = True
         sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
