@@ -92,7 +92,7 @@ def on_devices(
 def check(
     expression: str,
     *,
-    minor: tuple[Minor, ...] = (),
+    minor: Annotated[tuple[Minor, ...], Parameter(negative="")] = (),
     stored: Annotated[bool, Parameter(negative="")] = False,
     show: Show = _SHOW,
 ) -> int:
@@ -123,7 +123,7 @@ def check(
     return code
 
 
-def verify(table: Path, *, minor: tuple[Minor, ...] = (), show: Show = _SHOW) -> int:
+def verify(table: Path, *, minor: Annotated[tuple[Minor, ...], Parameter(negative="")] = (), show: Show = _SHOW) -> int:
     """Run a case table, and print the agreement per question and every disagreement; exits 1 on any.
 
     Parameters

@@ -30,6 +30,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{}().,\-!?:+*/%<>])"
     r"|(?P<esc>`[A-Za-z0-9_.\-/ ]+`)"
 )
+_QUOTES: Final = ("'", '"')
 _WORDS: Final = frozenset({"in", "true", "false", "null"})
 
 
@@ -42,7 +43,8 @@ def tokens_of(expression: str) -> list[Token]:
         found = match(expression, pos)
         if found is None:
             shown = expression[pos : pos + 20]
-            raise SelectorError("syntax", f"no token starts at {shown!r}", expression=expression, offset=pos)
+            message = "this text does not end, or has an escape that is none" if shown[:1] in _QUOTES else f"no token starts at {shown!r}"
+            raise SelectorError("syntax", message, expression=expression, offset=pos)
         kind = found.lastgroup
         if kind != "blank":
             text = found.group()
