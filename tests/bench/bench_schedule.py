@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import log
+from statistics import mean
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.matching import cel_evaluate
@@ -20,6 +21,9 @@ from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import _Pass, schedule
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot, Strategy
 from components.lock import EngineShape, MemberShape, Phase, ReplicaEntry, ReplicaShape, RequestShape, shape_digest
+from tests.laws.test_scheduling_optimum import small_fleet
+from tests.unit.scheduling.builder import evaluate
+from tests.unit.scheduling.optimum import most_placed
 
 REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-south-1")
 CLASSES = (("l4", 1, 23), ("l40s", 4, 45), ("a100", 8, 80), ("h100", 8, 80), ("h200", 8, 140), ("b200", 8, 180))
@@ -131,11 +135,32 @@ def measure(options: Options) -> dict[str, object]:
     }
 
 
+def quality(accounting: Accounting, fleets: int = 200) -> dict[str, object]:
+    """Compare with the optimum on small fleets: what is placed of what could be, under the same accounting."""
+    ratios = []
+    for seed in range(fleets):
+        snapshot = small_fleet(seed, accounting)
+        best_possible = most_placed(snapshot)
+        if best_possible:
+            ratios.append(len(schedule(snapshot, evaluate=evaluate).placements) / best_possible)
+    ratios.sort()
+    return {
+        "fleets": len(ratios),
+        "mean": round(mean(ratios), 4),
+        "tenth percentile": round(ratios[len(ratios) // 10], 4),
+        "worst": round(ratios[0], 4),
+        "at the optimum": sum(ratio == 1 for ratio in ratios),
+    }
+
+
 def main() -> None:
     """Print the figures as one JSON object."""
     figures: dict[str, object] = {
         "Spread, Device": measure(Options()),
         "Compatible, Node": measure(Options(Strategy.COMPATIBLE, Accounting.NODE)),
+    }
+    figures["placed of what could be placed"] = {
+        each.value: quality(each) for each in (Accounting.NODE, Accounting.DEVICE)
     }
     tracemalloc.start()
     schedule(input_of(5_000, 1_000, Options()))
