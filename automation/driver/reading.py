@@ -67,6 +67,7 @@ def read_situation(session: Session, *, create: bool = True, missing_ok: bool = 
     refuse_mixed(session, existing)
     refuse_removed(fleet, existing)
     refuse_other_layout(fleet, checkpoints)
+    refuse_other_source(fleet, existing)
     found = shards(fleet, clusters=existing.clusters)
     if create:
         for shard in found:
@@ -157,6 +158,32 @@ def refuse_other_layout(fleet: Fleet, checkpoints: Mapping[StackName, Checkpoint
                     )
                 ]
             )
+
+
+def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
+    """Raise ConfigError when a cluster that exists would come from another source: that is another cluster.
+
+    The name is the same, so everything on the old one would be taken for being on the new one.
+    """
+    problems = []
+    for name, cluster in existing.clusters.items():
+        manifest = fleet.clusters.get(name)
+        if manifest is None or manifest.spec.lost or cluster.source in {"", manifest.source}:
+            continue
+        place = fleet.sources.get((manifest.kind, "", name))
+        problems.append(
+            Problem(
+                "source-changed",
+                f"cluster {name} exists with source {cluster.source}, and its manifest says {manifest.source}",
+                place.file if place else "",
+                place.line if place else 0,
+                path="spec.cluster.source",
+                help=f"take the change back; add the other cluster under a name of its own, and mark {name}"
+                " `removing: true` (apiVersion berth.dev/v1alpha1)",
+            )
+        )
+    if problems:
+        raise ConfigError(problems)
 
 
 def unreachable(session: Session, existing: Existing) -> dict[str, str]:

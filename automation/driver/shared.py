@@ -30,8 +30,12 @@ def share_facts(session: Session, situation: Situation, shard: Shard) -> None:
         for identity, cache in situation.existing.caches.items()
         if cache.ready and cache.shape.secret and shard.holds(identity.cluster)
     )
-    if staged:
-        wanted[STAGED_KEY] = json.dumps(staged)
+    wanted[STAGED_KEY] = json.dumps(staged)
     for key, value in wanted.items():
-        if session.runner.get_config(shard.stack, key) != value:
+        told = session.runner.get_config(shard.stack, key)
+        # Nothing staged is not worth a key; but a cache that is gone must not be taken for staged when it comes again.
+        if told != value and (told is not None or value != _NOTHING_STAGED):
             session.runner.set_config(shard.stack, key, value)
+
+
+_NOTHING_STAGED = "[]"
