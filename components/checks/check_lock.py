@@ -1,11 +1,8 @@
 """All checks on what a lock would build, for the program and for anybody who holds a lock."""
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from components.api.fleet import Fleet
-from components.api.inference_class import InferenceClass
-from components.api.inference_cluster import InferenceCluster
-from components.api.model_cache import ModelCache
 from components.checks.facts import (
     CacheFact,
     ClusterFact,
@@ -24,6 +21,13 @@ from components.checks.violation import Violation
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE
 from components.lock import Lock
 
+if TYPE_CHECKING:
+    # The policy pack starts once per preview and judges facts alone; the API's models would be half of its start.
+    from components.api.fleet import Fleet
+    from components.api.inference_class import InferenceClass
+    from components.api.inference_cluster import InferenceCluster
+    from components.api.model_cache import ModelCache
+
 
 def check_facts(facts: FleetFacts) -> tuple[Violation, ...]:
     """Apply every check and return the violations, sorted."""
@@ -31,12 +35,12 @@ def check_facts(facts: FleetFacts) -> tuple[Violation, ...]:
     return tuple(sorted(violation for check in checks for violation in check(facts)))
 
 
-def check_lock(fleet: Fleet, lock: Lock) -> tuple[Violation, ...]:
+def check_lock(fleet: "Fleet", lock: Lock) -> tuple[Violation, ...]:
     """Apply every check to what ``lock`` would build from ``fleet``."""
     return check_facts(facts_of(fleet, lock))
 
 
-def facts_of(fleet: Fleet, lock: Lock) -> FleetFacts:
+def facts_of(fleet: "Fleet", lock: Lock) -> FleetFacts:
     """Join manifests and lock into facts; a cluster that is in the lock without a manifest has no pools."""
     clusters = [fleet.clusters[entry.name] for entry in lock.platform.clusters if entry.name in fleet.clusters]
     return FleetFacts(
@@ -50,12 +54,12 @@ def facts_of(fleet: Fleet, lock: Lock) -> FleetFacts:
     )
 
 
-def cluster_taints(cluster: InferenceCluster) -> tuple[Taint, ...]:
+def cluster_taints(cluster: "InferenceCluster") -> tuple[Taint, ...]:
     """Return the fleet-level taints of a cluster."""
     return tuple(Taint(taint.key, taint.value or "", taint.effect) for taint in cluster.spec.taints)
 
 
-def pool_facts(cluster: InferenceCluster, classes: Mapping[str, InferenceClass]) -> Iterator[PoolFact]:
+def pool_facts(cluster: "InferenceCluster", classes: "Mapping[str, InferenceClass]") -> Iterator[PoolFact]:
     """Yield the pools of a cluster as the manifests declare them."""
     provisioned = cluster.spec.cluster.source != "Existing"
     taint = Taint(GPU_TAINT_KEY, GPU_TAINT_VALUE, GPU_TAINT_EFFECT)
@@ -74,7 +78,7 @@ def pool_facts(cluster: InferenceCluster, classes: Mapping[str, InferenceClass])
         )
 
 
-def _replicas(fleet: Fleet, lock: Lock) -> Iterator[ReplicaFact]:
+def _replicas(fleet: "Fleet", lock: Lock) -> Iterator[ReplicaFact]:
     for identity, entry, shape in lock.replicas():
         deployment = fleet.deployments.get((identity.namespace, identity.deployment))
         cache = fleet.caches.get((identity.namespace, shape.cache.name)) if shape.cache else None
@@ -94,7 +98,7 @@ def _replicas(fleet: Fleet, lock: Lock) -> Iterator[ReplicaFact]:
         )
 
 
-def footprint(fleet: Fleet, cache: ModelCache) -> tuple[str, ...] | None:
+def footprint(fleet: "Fleet", cache: "ModelCache") -> tuple[str, ...] | None:
     """Return the clusters a cache's selector covers, sorted; None when it has none and covers all."""
     selector = cache.spec.cluster_selector
     if selector is None:
