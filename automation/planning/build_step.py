@@ -6,11 +6,12 @@ others meanwhile, as far as there are others.
 
 from automation.planning.parts import Parts, restarts
 from automation.scheduling.existing import Existing
+from components.api.fleet import Fleet
 from components.lock import Phase, ReplicaEntry, ServiceEntry
 from components.naming import ReplicaId
 
 
-def build(existing: Existing, before: Parts, wanted: Parts) -> Parts:
+def build(existing: Existing, before: Parts, wanted: Parts, _: Fleet) -> Parts:
     """Return what the build step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
     replicas = dict(before.replicas)
     changed: set[tuple[str, str]] = set()

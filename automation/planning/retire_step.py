@@ -7,10 +7,11 @@ them, clusters when no replica is on them.
 from automation.planning.caches import copies_in_use
 from automation.planning.parts import Parts
 from automation.scheduling.existing import Existing
+from components.api.fleet import Fleet
 from components.lock import Phase
 
 
-def retire(existing: Existing, before: Parts, wanted: Parts) -> Parts:
+def retire(existing: Existing, before: Parts, wanted: Parts, _: Fleet) -> Parts:
     """Return what the retire step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
     replicas = {
         identity: (entry, shape)

@@ -5,7 +5,7 @@ state that the step before it really left; ``steps`` shows all three as if each 
 nothing is none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from automation.planning.arrive import arrived
@@ -20,6 +20,12 @@ from components.api.fleet import Fleet
 from components.lock import Lock, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
 from components.naming import ReplicaId
 
+_MAKE: dict[StepKind, Callable[[Existing, Parts, Parts, Fleet], Parts]] = {
+    StepKind.BUILD: build,
+    StepKind.SHIFT: shift,
+    StepKind.RETIRE: retire,
+}
+
 Replicas = Mapping[ReplicaId, tuple[ReplicaEntry, ReplicaShape]]
 
 
@@ -33,13 +39,7 @@ def next_step(
     """
     wanted = Parts.of_lock(target)
     before = Parts.of_existing(existing, fleet)
-    match kind:
-        case StepKind.BUILD:
-            after = build(existing, before, wanted)
-        case StepKind.SHIFT:
-            after = shift(existing, before, wanted, fleet)
-        case StepKind.RETIRE:
-            after = retire(existing, before, wanted)
+    after = _MAKE[kind](existing, before, wanted, fleet)
     retried = _retried(existing, wanted) if kind is StepKind.BUILD else 0
     forced = kind is StepKind.BUILD and (retried or existing.pending or changes.any)
     if not forced and _same(existing, after, fleet):

@@ -131,8 +131,8 @@ class Augmenter:
         for position in sorted(self._by_cluster):
             if lacking.work.allowed >> position & 1 and not banned >> position & 1 and self._budget > 0:
                 hosting = self._filters.hosting(lacking.work.need, position)
-                if hosting is not None:
-                    yield position, hosting
+                assert hosting is not None  # or the cluster would not be allowed
+                yield position, hosting
 
     def _beside(self, position: int, hosting: Hosting) -> list[_Movable]:
         """Return the replicas of a cluster that are on pools which a hosting could use, the smallest first."""

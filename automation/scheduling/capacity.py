@@ -38,12 +38,11 @@ class Capacity:
         return answer
 
     def victim(self, node: Node, nodes: int, pods: Pods) -> Demand | None:
-        """Return the largest demand whose pod could be left without a node; None when the set fits."""
+        """Return the largest demand whose pod could be left without a node by a bad packing; None when none could."""
         listed = _key(pods)
-        for demand, _ in reversed(listed):
-            if not node.holds(demand) or self.blocked(node, demand, listed) >= nodes:
-                return demand
-        return None
+        if self.accounting is not Accounting.DEVICE:
+            return None
+        return next((each for each, _ in reversed(listed) if self.blocked(node, each, listed) >= nodes), None)
 
     def blocked(self, node: Node, demand: Demand, pods: _Key) -> int:
         """Return how many nodes the other pods can block for one pod of ``demand``, which is among ``pods``."""

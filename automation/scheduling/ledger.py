@@ -137,7 +137,7 @@ class Ledger:
                 return True
             options = engines[position]
             # Engines that need the same are interchangeable: of two in a row the later takes no earlier option.
-            start = chosen[-1] if position and options == engines[position - 1] else 0
+            start = chosen[-1] if position and options is engines[position - 1] else 0
             for number in range(start, len(options)):
                 budget -= 1
                 if budget < 0:

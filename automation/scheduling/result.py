@@ -76,7 +76,3 @@ class Schedule:
     trace: Trace = field(default_factory=Trace, compare=False, repr=False)
     leaving: tuple[Leaving, ...] = ()
     overfull: tuple[Overfull, ...] = ()
-
-    def placed(self, replica: ReplicaId) -> Placed | None:
-        """Return a replica of the target by identity."""
-        return next((each for each in self.placements if each.id == replica), None)

@@ -69,6 +69,7 @@ class _Pass:
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
             self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
+        self._charge_foreign()
 
     def run(self) -> Schedule:
         """Take all stages."""
@@ -114,14 +115,19 @@ class _Pass:
         ]
 
     def _charge(self) -> None:
-        """Charge every live replica, and what was seen of other people's pods."""
+        """Charge every live replica."""
         for replica in chain.from_iterable(self.live.values()):
             position = self.filters.position.get(replica.id.cluster)
             if position is not None and self.filters.clusters[position].state is not ClusterState.LOST:
                 self.ledger.charge(position, self.judge.adds(replica, position))
+
+    def _charge_foreign(self) -> None:
+        """Charge what was seen of other people's pods."""
         for position, cluster in enumerate(self.filters.clusters):
             for number, pool in enumerate(cluster.pools):
-                for pod in pool.observed.foreign if pool.observed else ():
+                if pool.observed is None:
+                    continue
+                for pod in pool.observed.foreign:
                     demand = self.filters.hardware[position][number].foreign(dict(pod.devices))
                     if demand is not None:
                         self.ledger.charge(position, [(number, demand, 1)])

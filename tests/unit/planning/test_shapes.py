@@ -96,3 +96,11 @@ def test_a_missing_cache_is_an_error_that_keeps_replicas() -> None:
     wanted = loaded.deployments["ml", "d"]
     with pytest.raises(SchedulingError, match="ml/d reads cache weights, which has no manifest"):
         replica_shape(fleet(cluster("a")), wanted)
+
+
+def test_a_cache_without_a_source_is_refused() -> None:
+    """Loading asks for one; nothing is staged from nowhere."""
+    manifest = fleet(cluster("a"), cache("w")).caches["ml", "w"]
+    spec = manifest.spec.model_copy(update={"hugging_face": None})
+    with pytest.raises(SchedulingError, match="ml/w names no source"):
+        cache_shape(manifest.model_copy(update={"spec": spec}))

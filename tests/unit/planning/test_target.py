@@ -166,3 +166,11 @@ def test_a_held_replica_is_in_the_target_as_it_is() -> None:
         identity: (each.entry, each.shape) for identity, each in before.items()
     }
     assert caches(lock) == ["ml/weights/a/0"]
+
+
+def test_a_replica_on_a_cluster_without_a_manifest_is_never_dropped_by_planning() -> None:
+    """With nowhere to go it stays in the target; that the manifest is missing is the driver's to refuse."""
+    world = World(fleet(cluster("a"), cluster("b", nodes=0), deployment("d")))
+    world.up()
+    world.fleet = fleet(cluster("b", nodes=0), deployment("d"))
+    assert [short(identity) for identity, _, _ in world.target().replicas()] == ["d@a/0"]

@@ -1,6 +1,6 @@
 """A small world for tests of planning: manifests as text, what exists, and steps that succeed, fail or stop halfway."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -66,7 +66,7 @@ def deployment(
     namespace: str = "ml",
     labels: dict[str, str] | None = None,
     cache: str = "",
-    tolerations: Iterable[dict[str, str]] = (),
+    tolerations: Sequence[dict[str, str]] = (),
     gap: bool = False,
 ) -> dict[str, object]:
     """Return a deployment of one whole-node engine."""

@@ -68,7 +68,8 @@ def gpu(name: str = "h100", count: int = 8, memory: int = 80, **other: Any) -> D
 
 def nic(name: str = "efa", count: int = 32, **other: Any) -> Device:
     """Make a network kind without memory."""
-    return Device(name=name, count=count, **({"driver": "dra.net", "device_class": "efa.aws"} | other))
+    options: dict[str, Any] = {"driver": "dra.net", "device_class": "efa.aws"}
+    return Device(name=name, count=count, **(options | other))
 
 
 def synthetic(name: str = "ib", count: int = 8) -> Device:

@@ -12,6 +12,7 @@ from automation.scheduling.existing import Existing, ExistingCluster
 from automation.scheduling.observation import ClusterObservation, Observation, PoolObservation
 from automation.scheduling.snapshot import Accounting, Cluster, ClusterState, Snapshot, Strategy
 from components.api.fleet import Fleet
+from components.api.inference_cluster import Fabric
 from components.lock import shape_digest
 from tests.unit.planning.world import H100, World, cache, cluster, deployment, document, fleet
 
@@ -99,11 +100,12 @@ def eks(**pool: Any) -> dict[str, Any]:
     return document("InferenceCluster", "a", body, labels={"tier": "gold"})
 
 
+DEVICES: Any = H100["spec"]
 P5 = {
     **H100,
     "metadata": {"name": "p5"},
     "spec": {
-        **H100["spec"],  # type: ignore[dict-item]
+        **DEVICES,
         "provisioning": {
             "provider": "EKS",
             "eks": {"instanceType": "p5.48xlarge", "accelerator": {"type": "nvidia-h100", "count": 8}},
@@ -160,6 +162,24 @@ def test_a_pool_that_would_be_replaced_leaves() -> None:
 def test_a_fabric_is_shared_within_a_zone(fabric: dict[str, str] | None, zones: list[str], identity: str) -> None:
     """A pool over several zones shares it with nobody."""
     assert only_pool(eks(zones=zones, **({"fabric": fabric} if fabric else {}))).fabric == identity
+
+
+@pytest.mark.parametrize(
+    ("fabric", "identity"),
+    [
+        ({"type": "InfiniBand", "infiniband": {"fabric": "fabric-2"}}, "InfiniBand fabric-2"),
+        ({"type": "InfiniBand"}, "InfiniBand of gpus"),
+    ],
+    ids=["named", "unnamed"],
+)
+def test_infiniband_is_shared_under_its_name(fabric: dict[str, Any], identity: str) -> None:
+    """Without one it is the pool's own."""
+    loaded = fleet(cluster("a"))
+    pool = loaded.clusters["a"].spec.node_pools[0].model_copy(update={"fabric": Fabric.model_validate(fabric)})
+    spec = loaded.clusters["a"].spec.model_copy(update={"node_pools": (pool,)})
+    changed = loaded.clusters["a"].model_copy(update={"spec": spec})
+    (one,) = build(replace(loaded, clusters={"a": changed})).clusters
+    assert one.pools[0].fabric == identity
 
 
 def test_facts_of_a_cluster_come_from_its_manifest() -> None:
@@ -240,8 +260,8 @@ def test_what_exists_is_in_the_snapshot_sorted() -> None:
     existing = world.existing
     backwards = replace(
         existing,
-        replicas=dict(reversed(existing.replicas.items())),
-        caches=dict(reversed(existing.caches.items())),
+        replicas={key: existing.replicas[key] for key in sorted(existing.replicas, reverse=True)},
+        caches={key: existing.caches[key] for key in sorted(existing.caches, reverse=True)},
     )
     made = build(world.fleet, backwards)
     assert made == build(world.fleet, existing)

@@ -67,16 +67,21 @@ def test_the_victim_is_the_largest_pod_that_could_be_stranded() -> None:
     """A refusal can name whom it protects."""
     assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 10}) == (8,)
     assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 9}) is None
-    assert Capacity().victim(EIGHT, 10, {(9,): 1}) == (9,)
+    assert Capacity(Accounting.BEST_FIT).victim(EIGHT, 10, {(8,): 1, (1,): 10}) is None
 
 
 def test_a_bound_without_any_budget_is_never_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where listing patterns, relaxing or searching is cut short, the answer only grows."""
-    others = [((1,), 9), ((2,), 5), ((3,), 4), ((4,), 3)]
-    exact = most_blocked(EIGHT, (5,), others)
+    others = [((3,), 3), ((2,), 4)]
+    exact = most_blocked(EIGHT, (1,), others)
     for name in ("SEARCH_BUDGET", "PIVOT_BUDGET", "PATTERN_BUDGET"):
         monkeypatch.setattr(patterns, name, 0)
-        assert most_blocked(EIGHT, (5,), others) >= exact
+        assert most_blocked(EIGHT, (1,), others) >= exact
+
+
+def test_the_search_ends_where_every_packing_was_looked_at() -> None:
+    """The relaxation allows two groups of eight from three threes and four twos; whole groups make one."""
+    assert most_blocked(EIGHT, (1,), [((3,), 3), ((2,), 4)]) == 1
 
 
 def test_pods_that_share_no_kind_never_block() -> None:

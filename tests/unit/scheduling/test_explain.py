@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from automation.scheduling.existing import ExistingCache
+from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment
 from automation.scheduling.trace import Trace
@@ -179,6 +180,31 @@ def test_a_refusal_may_protect_the_pod_itself() -> None:
     verdict = only(made)
     assert (verdict.code, verdict.wanted, verdict.free) == (Code.NO_ROOM, 8, 14)
     assert "no node is sure to have 8 free for its own pod" in verdict.message
+
+
+def test_a_victim_that_this_very_plan_places_is_named() -> None:
+    """New ones are protected as live ones are; those of another pool are not mixed up with them."""
+    two = cluster("a", pool("gpus", nodes=2), pool("other", gpu("l4", 8, 24)))
+    elsewhere = deployment("before", 1, engine("main", member(8, "24")), priority=2)
+    big = deployment("big", 1, engine("main", member(8, "80")), priority=1)
+    small = deployment("d", 3, engine("e", member(1, "80")))
+    made = plan([two], [elsewhere, big, small])
+    assert [each.placement[0].members[0].pool for each in made.placements] == ["other", "gpus", "gpus"]
+    assert "could strand ml/big's 8-device pod" in only(made).pools[0].message
+
+
+def test_a_foreign_victim_is_somebody_elses() -> None:
+    """A pod that nobody of the fleet owns is protected all the same."""
+    seen = PoolObservation(2, 0, (ForeignPod((("h100", 8),)),))
+    made = plan([cluster("a", pool(nodes=2, observed=seen))], [deployment("d", 3, engine("e", member(1)))])
+    assert "could strand somebody else's 8-device pod" in only(made).pools[0].message
+
+
+def test_best_fit_gives_numbers_without_a_victim() -> None:
+    """Nobody is in danger under the best packing; there is only too little."""
+    three = deployment("d", 1, engine("e", member(5), copies=3))
+    verdict = only(plan([cluster("a", pool(nodes=2))], [three], accounting=Accounting.BEST_FIT))
+    assert verdict.message == "wanted 15 devices of h100, free 16 of 16"
 
 
 def test_node_accounting_counts_nodes() -> None:

@@ -171,6 +171,13 @@ def test_each_selector_is_asked_once_per_device_description() -> None:
     assert asked == ["gpu-8"]
 
 
+def test_selectors_and_devices_are_prepared_once() -> None:
+    """Asking again gives the same answer from what is there."""
+    ask_cel = cel_evaluate()
+    device = gpu(capacity=(("memory", "80Gi"),))
+    assert [ask_cel("device.driver == 'gpu.nvidia.com'", device)[0] for _ in range(2)] == [Outcome.MATCH] * 2
+
+
 def test_the_language_itself_answers() -> None:
     """The compiled selectors are behind the same interface; what does not compile is an error on every device."""
     device = gpu(capacity=(("memory", "80Gi"),), attributes=(("cores", "int", 4),))

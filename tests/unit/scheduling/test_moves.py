@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ class Case:
 OLD = deployment("d", 1, WHOLE)
 NEW = deployment("d", 1, WHOLE, version="v2")
 TWO = replace(NEW, replicas=2)
-STARTING = {"phase": Phase.STARTING, "ready": False, "failure": "image not found"}
+STARTING: dict[str, Any] = {"phase": Phase.STARTING, "ready": False, "failure": "image not found"}
 
 CASES = [
     Case(
@@ -169,6 +170,18 @@ CASES = [
         [live(OLD, "a", **STARTING)],
         {"a/0": Reason.EDITED_UNSERVED},
         {},
+    ),
+    Case(
+        "a larger one that never served waits where it has no room, and elsewhere has none",
+        [cluster("a")],
+        replace(NEW, replicas=2),
+        [
+            live(deployment("d", 1, engine("main", member(4))), "a", 0),
+            live(deployment("d", 1, engine("main", member(4))), "a", 1, **STARTING),
+        ],
+        {"a/0": Reason.EDIT_WAITS, "a/1": Reason.EDIT_WAITS},
+        {},
+        outdated=2,
     ),
     Case(
         "an edit taken back lets the successor go and keeps what serves",

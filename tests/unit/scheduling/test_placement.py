@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from automation.scheduling import ledger
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Strategy
 from automation.scheduling.verdict import Code
@@ -334,3 +335,20 @@ def test_the_lowest_free_index_is_taken() -> None:
     wanted = deployment("d", 3, WHOLE)
     made = plan([cluster("a", pool(nodes=3))], [wanted], [live(wanted, "a", 0), live(wanted, "a", 2)])
     assert where(made) == ["d@a/0", "d@a/1", "d@a/2"]
+
+
+def test_the_exact_search_for_pools_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small engine takes the pool that the large one needs; without any tries that is the end."""
+    both = cluster("a", pool("first", nodes=2), pool("second"))
+    replica = deployment("d", 1, engine("small", member(8)), engine("large", member(8), copies=2))
+    assert pools_of([both], replica) == [["second", "first"]]
+    monkeypatch.setattr(ledger, "EXACT_BUDGET", 0)
+    assert pools_of([both], replica) == []
+
+
+def test_engines_that_need_the_same_are_tried_in_one_order_only() -> None:
+    """Three alike and one picky one, and no assignment that works: the search ends with none."""
+    both = cluster("a", pool("large", gpu(), nodes=2), pool("small", A100))
+    alike = [engine(f"e{number}", member(8, "40")) for number in range(3)]
+    assert pools_of([both], deployment("d", 1, *alike)) == [["large", "large", "small"]]
+    assert pools_of([both], deployment("d", 1, *alike, engine("picky", member(8, "80")))) == []

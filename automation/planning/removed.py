@@ -1,0 +1,31 @@
+"""Pools whose manifest entry is gone while replicas run on them.
+
+Neither a step nor the program can keep what no manifest describes, so a pool can only go when nothing is on it. The
+way out keeps the entry until its replicas have moved.
+"""
+
+from automation.scheduling.existing import Existing
+from components.api.fleet import Fleet
+from components.errors import Problem
+
+
+def pools_in_use(existing: Existing, fleet: Fleet) -> tuple[Problem, ...]:
+    """Return one problem for every pool that was removed from a cluster's manifest and still carries replicas."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for identity, replica in sorted(existing.replicas.items()):
+        manifest = fleet.clusters.get(identity.cluster)
+        if manifest is None or manifest.spec.lost:
+            continue
+        known = {pool.name for pool in manifest.spec.node_pools}
+        for pool in dict.fromkeys(member.pool for engine in replica.entry.placement for member in engine.members):
+            if pool not in known:
+                users.setdefault((identity.cluster, pool), []).append(str(identity))
+    return tuple(
+        Problem(
+            "pool-in-use",
+            f"pool {pool} is gone from the manifest of cluster {cluster}, and {', '.join(replicas[:3])}"
+            f"{' ...' if len(replicas) > 3 else ''} {'is' if len(replicas) == 1 else 'are'} still on it",  # noqa: PLR2004
+            help="bring the pool back, let its replicas move (clusterSelector, or a taint on the cluster), then remove it",
+        )
+        for (cluster, pool), replicas in users.items()
+    )
