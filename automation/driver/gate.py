@@ -1,7 +1,9 @@
 """The gate between a preview and an update: policies, refused deletions, surprises. Nothing passes by accident."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from automation.engine.events import ResourceStep
+from automation.engine.family import SERVING_TYPE
 from automation.engine.runner import Preview
 from components.errors import ResourceFailed
 from components.naming import StackName
@@ -26,14 +28,9 @@ def _require_one(preview: Preview) -> None:
     preview.require_ok()
 
 
-def data_losses(previews: Iterable[Preview]) -> tuple[str, ...]:
-    """Return the URNs of resources that hold data and would be deleted or replaced."""
-    return tuple(
-        step.urn
-        for preview in previews
-        for step in preview.steps
-        if step.type in HOLDS_DATA and (step.op.removes or step.op.replaces) and not step.retained
-    )
+def holds_data(step: ResourceStep) -> bool:
+    """Whether a resource holds what somebody stored; namespaces of the serving stack hold nobody's."""
+    return step.type in HOLDS_DATA and f"{SERVING_TYPE}$" not in step.urn
 
 
 HOLDS_DATA = frozenset(

@@ -71,7 +71,7 @@ def make_plan(
             return plan
         plan = replace(plan, previews=preview_target(session, plan))
         found = _changes(plan.previews, situation)
-        if _alike(found, changes):
+        if _foreseen(found, changes, plan.target):
             return _with_restorations(plan)
         session.reporter.note("the target would change the platform in a way that was not foreseen; planning again")
         changes = _both(changes, found)
@@ -185,15 +185,14 @@ def _both(one: PlatformChanges, other: PlatformChanges) -> PlatformChanges:
     )
 
 
-def _alike(found: PlatformChanges, assumed: PlatformChanges) -> bool:
-    """Whether the same clusters and pools go away; other differences change no placement."""
+def _foreseen(found: PlatformChanges, assumed: PlatformChanges, target: Lock) -> bool:
+    """Whether nothing goes away that the schedule counted on; other differences change no placement.
 
-    def going(changes: PlatformChanges) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
-        return (
-            frozenset(name for name, change in changes.clusters.items() if change.goes_away),
-            frozenset(key for key, change in changes.pools.items() if change.goes_away),
-        )
-
-    clusters, pools = going(found)
-    known_clusters, known_pools = going(assumed)
-    return clusters <= known_clusters and pools <= known_pools
+    A cluster that the target does not have any more goes on purpose, with its pools.
+    """
+    stay = {entry.name for entry in target.platform.clusters}
+    clusters = {name for name, change in found.clusters.items() if change.goes_away and name in stay}
+    pools = {key for key, change in found.pools.items() if change.goes_away and key[0] in stay}
+    return all(assumed.cluster(name).goes_away for name in clusters) and all(
+        assumed.pool(*key).goes_away or assumed.cluster(key[0]).goes_away for key in pools
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from automation.driver.applier import Report
-from automation.driver.gate import HOLDS_DATA
+from automation.driver.gate import holds_data
 from automation.driver.leases import living
 from automation.driver.planner import Plan
 from automation.driver.recovery import pending_lines
@@ -201,7 +201,7 @@ def resource_views(stack: StackName, steps: Iterable[ResourceStep]) -> Iterable[
             name=step.name,
             stack=str(stack),
             because=step.replace_keys or tuple(dict.fromkeys(diff.path for diff in step.diffs))[:6],
-            loses_data=step.type in HOLDS_DATA and op in {"delete", "replace"} and not step.retained,
+            loses_data=holds_data(step) and op in {"delete", "replace"} and not step.retained,
         )
 
 

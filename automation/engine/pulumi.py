@@ -367,7 +367,9 @@ def _options(
             options += ["--policy-pack-config", str(policy_pack.config)]
     options += [f"--exclude={urn}" for urn in exclude]
     if refresh:
-        options.append("--refresh")
+        # Each resource is read just before its own step. Reading all of them first makes the engine show what is to be
+        # deleted to policies as if it stayed (3.274.1), and asks with the settings that providers used to have.
+        options += ["--refresh", "--run-program"]
     if go_on:
         options.append("--continue-on-error")
     return options
