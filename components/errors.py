@@ -94,6 +94,12 @@ class LockError(BerthError):
     exit_code = 2
 
 
+class NewerLock(LockError):
+    """A lock was written by a newer Berth; nothing may write over it, because it says what this one cannot read."""
+
+    code = "lock-newer"
+
+
 class SchedulingError(BerthError):
     """The scheduler was given a snapshot that contradicts itself; not fitting is a result, never an error."""
 

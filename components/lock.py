@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from components.canonical import digest
-from components.errors import LockError
+from components.errors import LockError, NewerLock
 from components.naming import CacheId, ReplicaId
 
 SCHEMA_VERSION = 1
@@ -339,8 +339,8 @@ def _dump(model: LockModel) -> bytes:
 def load_lock(files: Mapping[str, bytes]) -> Lock | None:
     """Read the files of a lock; None when there are none.
 
-    Raises LockError, naming the file, when one cannot be read, was written by a newer schema, or the platform's part
-    is missing.
+    Raises LockError, naming the file, when one cannot be read, contradicts itself, or the platform's part is missing,
+    and NewerLock when one was written by a newer schema.
     """
     if not files:
         return None
@@ -352,13 +352,34 @@ def load_lock(files: Mapping[str, bytes]) -> Lock | None:
             if document.get("kind") == "PlatformLock":
                 platform = PlatformLock.from_json(document)
             else:
-                part = NamespaceLock.from_json(document)
+                part = _trusted(name, document)
                 namespaces[part.namespace] = part
         except LockError as error:
             raise LockError(f"lock/{name}: {error.summary}", help="berth plan", where=f"lock/{name}") from error
     if platform is None:
         raise LockError("lock/platform.yaml is missing, but other parts of the lock are there", help="berth plan")
     return Lock(platform).with_namespaces(namespaces)
+
+
+def _trusted(name: str, document: dict[str, Any]) -> NamespaceLock:
+    """Read a namespace's part, and check that no merge and no edit by hand tore it.
+
+    Shapes are checked as they stand in the file: a field that a later Berth adds does not change their digests.
+    """
+    part = NamespaceLock.from_json(document)
+    if name != f"{part.namespace}.yaml":
+        raise LockError(f"it holds namespace {part.namespace}, whose file is another")
+    edited = [key for key, shape in document.get("shapes", {}).items() if digest(shape) != key]
+    if edited:
+        raise LockError(f"the shape {edited[0]} was edited: its digest is another")
+    for entries, kind in ((part.replicas, ReplicaShape), (part.caches, CacheShape)):
+        there = [str(entry.id_in(part.namespace)) for entry in entries]
+        if len(set(there)) < len(there):
+            raise LockError(f"{next(each for each in there if there.count(each) > 1)} is there twice")
+        for entry in entries:
+            if not isinstance(part.shapes.get(entry.shape), kind):
+                raise LockError(f"the shape {entry.shape} of {entry.id_in(part.namespace)} is not there")
+    return part
 
 
 def _document(name: str, content: bytes) -> dict[str, Any]:
@@ -370,7 +391,7 @@ def _document(name: str, content: bytes) -> dict[str, Any]:
         raise LockError(f"lock/{name} does not hold a lock", help="berth plan", where=f"lock/{name}")
     version = document.get("version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise LockError(
+        raise NewerLock(
             f"lock/{name} was written by Berth {document.get('berth', '(unknown)')}, whose lock format {version}"
             f" is newer than the {SCHEMA_VERSION} that this Berth reads",
             help="upgrade Berth",

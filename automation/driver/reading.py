@@ -10,7 +10,7 @@ from automation.engine.family import is_cluster
 from automation.engine.state import read_existing
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
-from components.errors import ConfigError, MixedState, Problem, StackNotFound
+from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
 from stacks.environment import read_lock, read_manifests
@@ -61,7 +61,7 @@ def read_situation(session: Session, *, create: bool = True, missing_ok: bool = 
     missing environment raises StackNotFound, unless ``missing_ok``.
     """
     fleet, warnings = read_manifests_of(session.workspace)
-    committed = read_lock(session.workspace.folder)
+    committed = committed_lock(session)
     checkpoints = read_checkpoints(session, fleet, committed, must_exist=not (create or missing_ok))
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
@@ -83,6 +83,20 @@ def read_situation(session: Session, *, create: bool = True, missing_ok: bool = 
         existing=existing,
         unreachable=unreachable(session, existing),
     )
+
+
+def committed_lock(session: Session) -> Lock | None:
+    """Read the lock on disk; one that a merge tore is passed over, because planning goes by the state and renews it.
+
+    Raises NewerLock when a newer Berth wrote it: that one would be written over by one that knows less.
+    """
+    try:
+        return read_lock(session.workspace.folder)
+    except NewerLock:
+        raise
+    except LockError as error:
+        session.reporter.note(f"{error.summary}; the lock is passed over, and planning writes it anew")
+        return None
 
 
 def read_checkpoints(

@@ -28,6 +28,7 @@ TABLE: Final = {
     "UsageError": ("usage", 2),
     "ConfigError": ("config", 2),
     "LockError": ("lock", 2),
+    "NewerLock": ("lock-newer", 2),
     "SchedulingError": ("scheduling", 2),
     "KubeconfigError": ("kubeconfig", 2),
     "MixedState": ("mixed-state", 2),

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from components.errors import LockError
+from components.errors import LockError, NewerLock
 from components.lock import (
     Backend,
     CacheEntry,
@@ -129,6 +129,33 @@ def test_words_that_yaml_reads_as_values_stay_words() -> None:
     assert template["spec"]["containers"][0]["args"] == ["no", "1.0", "on"]
 
 
+def torn(*, was: str, now: str) -> dict[str, bytes]:
+    """Return the files of a lock in which somebody changed a text."""
+    files = dump_lock(lock((replica("a", 0), replica("b", 1))))
+    text = files["ml-team.yaml"].decode()
+    assert was in text
+    return files | {"ml-team.yaml": text.replace(was, now).encode()}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "words"),
+    [
+        ("image: a:1", "image: b:1", "was edited"),
+        (f"  {shape_digest(SHAPE)}:", f"  {shape_digest(UNUSED)}:", "was edited"),
+        (f"0\n  shape: {shape_digest(CACHE)}", f"0\n  shape: {shape_digest(SHAPE)}", "is not there"),
+        (f"  shape: {shape_digest(SHAPE)}", f"  shape: {shape_digest(UNUSED)}", "is not there"),
+        ("cluster: b\n  index: 1", "cluster: a\n  index: 0", "ml-team/qwen/a/0 is there twice"),
+        ("namespace: ml-team", "namespace: other", "whose file is another"),
+    ],
+    ids=["image edited", "digest edited", "replica's shape for a cache", "no such shape", "one twice", "other file"],
+)
+def test_a_lock_that_a_merge_or_an_edit_tore_is_refused(was: str, now: str, words: str) -> None:
+    """What is reviewed is what runs: a shape is what its digest says, and nothing is missing or there twice."""
+    with pytest.raises(LockError, match=words) as caught:
+        load_lock(torn(was=was, now=now))
+    assert caught.value.where == "lock/ml-team.yaml"
+
+
 def test_no_files_are_no_lock() -> None:
     """A first plan has nothing to read."""
     assert load_lock({}) is None
@@ -150,3 +177,9 @@ def test_a_lock_that_cannot_be_trusted_is_refused(name: str, content: bytes, wor
     with pytest.raises(LockError, match=words) as caught:
         load_lock({name: content})
     assert caught.value.help
+
+
+def test_a_newer_lock_is_told_from_a_broken_one() -> None:
+    """A broken one may be written over by a plan; a newer one says what this Berth cannot read."""
+    with pytest.raises(NewerLock):
+        load_lock({"ml-team.yaml": b"version: 99\nkind: NamespaceLock\nberth: 9.0.0\n"})

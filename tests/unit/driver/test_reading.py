@@ -1,11 +1,20 @@
 """Before anything is planned, a run refuses what would take one thing for another."""
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
 import pytest
 
-from automation.driver.reading import refuse_other_source
+from automation.driver.reading import committed_lock, refuse_other_source
 from automation.scheduling.existing import Existing, ExistingCluster
-from components.errors import ConfigError
+from components.errors import ConfigError, NewerLock
+from components.lock import Lock, PlatformLock
+from stacks.environment import write_lock
 from tests.unit.planning.world import cluster, fleet
+
+if TYPE_CHECKING:
+    from automation.driver.session import Session
 
 
 def existing(source: str) -> Existing:
@@ -26,11 +35,38 @@ def test_a_cluster_that_would_come_from_another_source_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "spec"),
-    [("Existing", {}), ("", {}), ("EKS", {"lost": True})],
+    ("source", "lost"),
+    [("Existing", False), ("", False), ("EKS", True)],
     ids=["the same source", "a source that no state tells", "a cluster that is given up"],
 )
-def test_other_clusters_are_let_through(source: str, spec: dict[str, object]) -> None:
+def test_other_clusters_are_let_through(source: str, *, lost: bool) -> None:
     """Only a difference that would be built is refused."""
-    refuse_other_source(fleet(cluster("a", **spec), cluster("b")), existing(source))
+    refuse_other_source(fleet(cluster("a", lost=lost), cluster("b")), existing(source))
     refuse_other_source(fleet(cluster("b")), existing(source))
+
+
+def committed(folder: Path) -> tuple[Lock | None, list[str]]:
+    """Read the lock of a folder as a run does; return it and what was said."""
+    said: list[str] = []
+    session = SimpleNamespace(workspace=SimpleNamespace(folder=folder), reporter=SimpleNamespace(note=said.append))
+    return committed_lock(cast("Session", session)), said
+
+
+def test_a_lock_that_a_merge_tore_does_not_stop_the_plan_that_mends_it(tmp_path: Path) -> None:
+    """The state is the truth; the command that the refusal of plain pulumi names must work."""
+    lock = Lock(PlatformLock(berth="1", environment="dev", digest="sha256:1"))
+    write_lock(tmp_path, lock)
+    assert committed(tmp_path) == (lock, [])
+    with (tmp_path / "lock/platform.yaml").open("a") as file:
+        file.write("<<<<<<< ours\n")
+    found, said = committed(tmp_path)
+    assert found is None
+    assert "lock/platform.yaml is not readable YAML" in said[0]
+
+
+def test_a_newer_lock_stops_every_run(tmp_path: Path) -> None:
+    """It says what this Berth cannot read, so nothing may write over it."""
+    (tmp_path / "lock").mkdir()
+    (tmp_path / "lock/platform.yaml").write_text("kind: PlatformLock\nversion: 99\nberth: 9.0.0\n")
+    with pytest.raises(NewerLock):
+        committed(tmp_path)

@@ -3,15 +3,17 @@
 import json
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from automation.driver.reading import Situation
-from automation.driver.session import Session
 from automation.driver.shared import STAGED_KEY, share_facts
 from automation.scheduling.existing import Existing, ExistingCache
 from components.lock import CacheEntry, CacheShape, SecretUse, shape_digest
 from components.naming import CacheId, StackName
 from stacks.shard import Shard, Share
+
+if TYPE_CHECKING:
+    from automation.driver.reading import Situation
+    from automation.driver.session import Session
 
 SHAPE = CacheShape(source="HuggingFace", repo="org/w", size_gib=1, secret=SecretUse(name="hf", key="HF_TOKEN"))
 ID = CacheId("ml", "w", "a", 0)
