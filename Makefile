@@ -51,6 +51,7 @@ bench: $(STAMP) ## measure, as ratios to a baseline in the same run
 	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done
 
 docs: $(STAMP) ## build the documentation into site/
+	@$(RUN)/python -m automation.docs
 	@$(RUN)/zensical build --clean --strict
 
 lock: | $(UV) ## renew requirements/*.txt from pyproject.toml

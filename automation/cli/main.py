@@ -1,5 +1,6 @@
 """The ``berth`` command: which verbs there are, and the one place that turns errors into messages and exit codes."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -83,9 +84,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report(error: BerthError, arguments: Sequence[str]) -> int:
+    from automation.cli.advice import completed
     from automation.cli.sinks import Sinks
     from automation.render.problems import error_json, error_lines
 
+    error.help = completed(error.help, arguments)
+    error.consequence = completed(error.consequence, arguments)
     sinks = Sinks()
     if _wants_json(arguments):
         sinks.document(error_json(error))
@@ -94,6 +98,8 @@ def _report(error: BerthError, arguments: Sequence[str]) -> int:
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
+    if os.environ.get("BERTH_OUTPUT") == "json":
+        return True
     pairs = zip(arguments, [*arguments[1:], ""], strict=True)
     return any(
         a in {"--json", "--output=json", "-ojson"} or (a in {"-o", "--output"} and b == "json") for a, b in pairs

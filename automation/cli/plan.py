@@ -1,5 +1,6 @@
 """``berth plan``: what would happen, why, and what the policies say; writes the target lock."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -37,6 +38,7 @@ def plan(
     refresh
         Look at the real resources first: where every cluster answers, nowhere, or everywhere.
     """
+    from automation.cli.advice import completed
     from automation.cli.running import session_for
     from automation.driver.gate import require_passed
     from automation.driver.planner import make_plan
@@ -63,7 +65,7 @@ def plan(
             for path in write_lock(session.workspace.folder, made.target):
                 sinks.say(f"wrote {path}")
             if not made.empty:
-                sinks.say(f"next: berth up -e {where.env}{' --simulated' if where.simulated else ''}")
+                sinks.say(f"next: {completed(f'berth up -e {where.env}', sys.argv[1:])}")
     return 0
 
 

@@ -62,7 +62,12 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
         steps=tuple(step_view(each) for each in plan.steps),
         counts=_counts(preview.changes for preview in previews.values()),
-        resources=tuple(view for stack, each in previews.items() for view in resource_views(stack, each.changed)),
+        resources=tuple(
+            view
+            for stack, each in previews.items()
+            # The engine works on many at once and reports them as they come; a reviewed text has an order.
+            for view in sorted(resource_views(stack, each.changed), key=lambda view: (view.name, view.type, view.op))
+        ),
         policies=policy_view(previews.values()),
         notes=notes(session, plan),
         lock_changed=plan.lock_changed,

@@ -50,7 +50,7 @@ def placement_lines(placements: Sequence[PlacementView], *, width: int) -> list[
         Column("REPLICA"),
         Column("CLUSTER"),
         Column("POOL AND DEVICES", wraps=True),
-        Column("WHY", wraps=False, drop=1),
+        Column("WHY", wraps=True),
     ]
     rows = []
     for each in placements:

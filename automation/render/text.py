@@ -67,7 +67,7 @@ def table(
 ) -> list[Line]:
     """Lay rows out under capital heads within ``width`` columns; an empty cell shows as ``blank``.
 
-    Columns that do not fit are dropped in their declared order; the wrapping column (at most one) folds at spaces.
+    Columns that do not fit are dropped in their declared order; wrapping columns share what is left and fold.
     """
     shown = list(range(len(columns)))
     cells = [[_span(cell, blank) for cell in row] for row in rows]
@@ -81,8 +81,12 @@ def table(
         if needed() <= width:
             break
         shown.remove(index)
-    for index in (i for i in shown if columns[i].wraps):
-        widths[index] = min(widths[index], max(fixed[index], width - (needed() - fixed[index])))
+    left = max(0, width - needed())
+    folding = sorted((i for i in shown if columns[i].wraps), key=lambda i: widths[i] - fixed[i])
+    for position, index in enumerate(folding):
+        given = min(widths[index] - fixed[index], left // (len(folding) - position))
+        widths[index] = fixed[index] + given
+        left -= given
     lines = [_row([Span(columns[i].head, "strong") for i in shown], [widths[i] for i in shown], indent)]
     for row in cells:
         lines += _wrapped(row, shown, columns, widths, indent)
