@@ -45,7 +45,7 @@ check: $(STAMP) ## formatter, linter, type checkers, import rules
 	@$(RUN)/ruff format --check --quiet . && $(RUN)/ruff check --quiet . && echo "ruff: ok"
 	@$(RUN)/ty check --quiet && echo "ty: ok"
 	@$(RUN)/mypy --no-error-summary && echo "mypy: ok"
-	@$(RUN)/lint-imports --no-logo > .berth/imports.txt 2>&1 || { cat .berth/imports.txt; exit 1; }; echo "imports: ok"
+	@mkdir -p .berth && $(RUN)/lint-imports --no-logo > .berth/imports.txt 2>&1 || { cat .berth/imports.txt; exit 1; }; echo "imports: ok"
 
 bench: $(STAMP) ## measure, as ratios to a baseline in the same run
 	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done
