@@ -1,0 +1,156 @@
+"""Kill the driver or the engine in the middle of each step of ``berth up``: the next one repairs it.
+
+Whatever is killed and whenever: traffic goes on, the next run says what was cut off, settles it, and ends with every
+simulated resource in the state, none there twice, the fleet serving, and nothing left to plan. ``BERTH_CRASH_MATRIX=1``
+adds the points that take too long for every day.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from automation.engine.toolchain.toolchain import Toolchain
+from tests.support.crash_run import Cut, Hold, Victim, assert_sound, cut_off, dead_ends, leases, pending
+from tests.support.fleet_run import GATEWAY, FleetRun, applied, cluster, deployment, environment, gpu_class
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="sees by /proc that a killed engine left nothing behind"),
+]
+
+ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
+SLICE = "kubernetes:discovery.k8s.io/v1:EndpointSlice"
+WORKLOAD = "kubernetes:apps/v1:Deployment"
+CONFIG = "kubernetes:core/v1:ConfigMap"
+VPC = "aws:ec2/vpc:Vpc"
+ROLE = "aws:iam/role:Role"
+
+EKS = """\
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceClass
+metadata: {name: l4-1x}
+spec:
+  provisioning:
+    provider: EKS
+    eks: {instanceType: g6.xlarge, diskSizeGb: 200, accelerator: {type: nvidia-l4, count: 1}}
+  devices:
+    - name: gpu
+      driver: gpu.nvidia.com
+      deviceClassName: gpu.nvidia.com
+      count: 1
+      capacity: {memory: {value: 23034Mi}}
+---
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata: {name: e}
+spec:
+  cluster: {source: EKS, eks: {region: us-east-1}}
+  nodePools: [{name: l4, className: l4-1x, nodeCount: 1, zones: [us-east-1a]}]
+"""
+
+
+def tiny_fleet() -> dict[str, str]:
+    """Return one cluster that exists and is its own front door, with one deployment and its service."""
+    return {
+        "environment.yaml": environment(),
+        "platform/classes.yaml": f"{gpu_class('gpu-4x', 4)}---\n{gpu_class('gpu-8x', 8)}",
+        "platform/gateway.yaml": GATEWAY,
+        "platform/a.yaml": cluster("a"),
+        "models/ml/qwen.yaml": deployment("qwen"),
+    }
+
+
+@pytest.fixture
+def run(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> FleetRun:
+    """Give a fleet that is up, in a repo of its own."""
+    made = applied(tmp_path_factory, pulumi_cli.pulumi, "tiny", tiny_fleet())
+    return made.copy(tmp_path_factory.mktemp("crash") / "run")
+
+
+def another_image(run: FleetRun) -> None:
+    """Edit the image: a successor is built, traffic shifts to it, the old replica is retired."""
+    run.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+
+
+def another_cluster(run: FleetRun) -> None:
+    """Edit the image, and add a cluster in a cloud, whose resources have ids that nobody can guess."""
+    another_image(run)
+    run.write("platform/e.yaml", EKS)
+
+
+BUILD = (Hold("create", WORKLOAD, "a/1-workload-main", "after"), Hold("create", CONFIG, "a/1-picker-config"))
+NETWORK = (*BUILD, Hold("create", VPC, "e-vpc", "after"), Hold("create", ROLE, "e-cluster-role"))
+ROUTES = (Hold("create", SLICE, "-slice", "after"),)
+TURN = (Hold("update", ROUTE, "a/ml/qwen-route"),)
+TURNED = (Hold("update", ROUTE, "a/ml/qwen-route", "after"),)
+RETIRE = (Hold("delete", WORKLOAD, "a/0-picker"),)
+RETIRED = (Hold("delete", WORKLOAD, "a/0-workload-main", "after"),)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a run is cut off, and what is killed there. ``daily`` ones run by default."""
+
+    name: str
+    holds: tuple[Hold, ...]
+    victim: Victim
+    edit: Callable[[FleetRun], None] = another_image
+    daily: bool = False
+
+
+STEPS = {"build": BUILD, "routes": ROUTES, "turn": TURN, "turned": TURNED, "retire": RETIRE, "retired": RETIRED}
+DAILY = (
+    Point("build, engine", NETWORK, Victim.ENGINE, another_cluster, daily=True),
+    Point("build, driver", BUILD, Victim.DRIVER, daily=True),
+    Point("shift, engine", TURN, Victim.ENGINE, daily=True),
+    Point("shift, driver", ROUTES, Victim.DRIVER, daily=True),
+    Point("retire, engine", RETIRED, Victim.ENGINE, daily=True),
+    Point("retire, driver", RETIRE, Victim.DRIVER, daily=True),
+)
+MATRIX = (
+    *(Point(f"{step}, {victim}", holds, victim) for step, holds in STEPS.items() for victim in Victim),
+    *(Point(f"network, {victim}", NETWORK, victim, another_cluster) for victim in Victim),
+)
+WANTED = MATRIX if os.environ.get("BERTH_CRASH_MATRIX") == "1" else DAILY
+
+
+@pytest.mark.parametrize("point", WANTED, ids=[point.name for point in WANTED])
+def test_a_run_that_is_cut_off_is_repaired_by_the_next(run: FleetRun, point: Point) -> None:
+    """Nothing is lost, doubled or orphaned, traffic goes on, and the second run ends what the first one began."""
+    point.edit(run)
+    cut = cut_off(run, *point.holds, victim=point.victim)
+    assert dead_ends(run, of="berth:index:Service") == []
+    if point.victim is Victim.DRIVER:
+        assert (pending(run), leases(run)) == ((), []), "the engine ended what it had begun"
+    else:
+        assert_said(run, point, cut)
+    done = run.berth("up", "--yes", "--json")
+    if point.victim is not Victim.DRIVER:
+        freed = f"freed stack dev: nothing is left of the run that held it, {holder(cut)}"
+        assert any(note.startswith(freed) for note in done.document["notes"])
+    assert leases(run) == []
+    assert_sound(run)
+    assert run.berth("plan", "--expect-no-changes", "--json").document["empty"]
+
+
+def assert_said(run: FleetRun, point: Point, cut: Cut) -> None:
+    """See that it is said what was cut off, and by whom the stack is held."""
+    status = run.berth("status", "--json").document
+    for hold in point.holds:
+        assert any(hold.type in said and hold.name in said for said in status["pending"])
+    (lease,) = status["leases"]
+    assert lease.startswith(f"dev by {holder(cut)} since 20")
+    assert lease.endswith("nothing is left of that run; the next `berth up` frees it")
+    if point.victim is Victim.ENGINE:
+        assert cut.code == 1
+        assert "the next run says which, and repairs them" in cut.stderr
+        assert "Traceback" not in cut.stderr
+
+
+def holder(cut: Cut) -> str:
+    """Return who held the stack, as Berth says it."""
+    lease = cut.lease
+    return f"{lease['username']}@{lease['hostname']} (pid {lease['pid']}, `berth up --yes`)"
