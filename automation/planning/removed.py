@@ -25,7 +25,7 @@ def pools_in_use(existing: Existing, fleet: Fleet) -> tuple[Problem, ...]:
             "pool-in-use",
             f"pool {pool} is gone from the manifest of cluster {cluster}, and {', '.join(replicas[:3])}"
             f"{' ...' if len(replicas) > 3 else ''} {'is' if len(replicas) == 1 else 'are'} still on it",  # noqa: PLR2004
-            help="bring the pool back, let its replicas move (clusterSelector, or a taint on the cluster), then remove it",
+            help="bring the pool back, move its replicas (clusterSelector, or a taint on the cluster), then remove it",
         )
         for (cluster, pool), replicas in users.items()
     )
