@@ -1,6 +1,5 @@
 """``berth destroy``: tears an environment down and lists what stays on purpose."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -63,15 +62,14 @@ def destroy(
 
 
 def _confirm(where: Where, sinks: "Sinks") -> None:
+    from automation.cli.asking import asked, can_ask
     from components.errors import Cancelled, UsageError
 
-    if sinks.machine or not sys.stdin.isatty():
+    if not can_ask(sinks):
         raise UsageError(
             f"nobody can be asked whether to destroy {where.env}",
             consequence="Nothing was deleted.",
             help=f"berth destroy -e {where.env} --yes",
         )
-    sys.stderr.write(f"This deletes everything of {where.env}. Type its name to go on: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip() != where.env:
+    if asked(f"This deletes everything of {where.env}. Type its name to go on: ") != where.env:
         raise Cancelled("not destroyed", consequence="Nothing was deleted.")

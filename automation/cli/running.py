@@ -1,7 +1,9 @@
 """What every verb that starts the engine does first and last: open a session, listen for interrupts, close it."""
 
+import os
+import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from automation.cli.options import Where
@@ -28,5 +30,20 @@ def session_for(where: Where, sinks: Sinks) -> Generator["Session"]:
         sinks.talk(
             [line(Span("SIMULATED", "warn"), ": no real cloud is touched, and the state is the simulation's own")]
         )
-    with interruption.listening():
+    with interruption.listening(), interruption.subscribed(lambda requests: _say_what_follows(sinks, requests)):
         yield open_session(workspace, Progress(sinks), interruption=interruption)
+
+
+_WHAT_FOLLOWS = (
+    "interrupted: what has begun is finished, nothing new is started; interrupt again to stop at once",
+    "stopping at once: what is cut off is repaired by the next `berth up`; interrupt again to kill the engine",
+    "killing the engine: what is cut off is repaired by the next `berth up`",
+)
+
+
+def _say_what_follows(sinks: Sinks, requests: int) -> None:
+    """Say what an interrupt does. A handler of signals may come in the middle of a write, so it writes past Python."""
+    if not sinks.quiet:
+        text = _WHAT_FOLLOWS[min(requests, len(_WHAT_FOLLOWS)) - 1]
+        with suppress(OSError, ValueError):
+            os.write(sys.stderr.fileno(), f"{text}\n".encode())

@@ -1,6 +1,5 @@
 """``berth up``: the plan, applied step by step, gate by gate."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -36,6 +35,7 @@ def up(
     refresh
         Look at the real resources first: where every cluster answers, nowhere, or everywhere.
     """
+    from automation.cli.asking import can_ask
     from automation.cli.plan import show_plan
     from automation.cli.running import session_for
     from automation.driver.refresh import Refresh
@@ -49,7 +49,7 @@ def up(
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
     with session_for(where, sinks) as session:
         # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
-        prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or _can_ask(sinks)))
+        prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or can_ask(sinks)))
         show_plan(session, talk, prepared.plan)
         prepared.require_passed()
         if dry_run:
@@ -73,20 +73,15 @@ def up(
     return 0 if view.ok or allow_shortfall else BerthError.exit_code
 
 
-def _can_ask(sinks: "Sinks") -> bool:
-    return not sinks.machine and sys.stdin.isatty()
-
-
 def _confirm(where: Where, sinks: "Sinks") -> None:
+    from automation.cli.asking import asked, can_ask
     from components.errors import Cancelled, UsageError
 
-    if not _can_ask(sinks):
+    if not can_ask(sinks):
         raise UsageError(
             "nobody can be asked whether to apply this plan",
             consequence="Nothing was changed.",
             help=f"berth up -e {where.env} --yes",
         )
-    sys.stderr.write(f"Apply this plan to {where.env}? Only 'yes' is accepted: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip() != "yes":
+    if asked(f"Apply this plan to {where.env}? Only 'yes' is accepted: ") != "yes":
         raise Cancelled("not applied", consequence="Nothing of this plan was done.")
