@@ -10,7 +10,7 @@ from tests.support.fleet_run import Answer, FleetRun, deployment, small_fleet
 
 pytestmark = pytest.mark.engine
 
-QWEN, EMBED = "ml/qwen/a/0", "search/embed/a/0"
+QWEN, EMBED = "ml/qwen/a/0", "search/embed/b/0"
 POOL = "kubernetes:inference.networking.k8s.io/v1:InferencePool"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 

@@ -126,8 +126,15 @@ spec: {{endpoints: [{{selector: {{matchLabels: {{app: {name}}}}}}}]}}
 """
 
 
+ON_B: Final = "clusterSelector: {matchLabels: {cluster: b}}"
+"""Keeps a deployment on cluster ``b``."""
+
+
 def small_fleet() -> dict[str, str]:
-    """Return two clusters that exist, one of them also the front door, and two teams with a deployment each."""
+    """Return two clusters that exist, ``a`` also the front door, and two teams with a deployment each.
+
+    One of them may only be on ``b``; the other one goes to ``a``, by its name.
+    """
     return {
         "environment.yaml": environment(),
         "platform/classes.yaml": f"{gpu_class('gpu-4x', 4)}---\n{gpu_class('gpu-8x', 8)}",
@@ -135,7 +142,7 @@ def small_fleet() -> dict[str, str]:
         "platform/a.yaml": cluster("a"),
         "platform/b.yaml": cluster("b"),
         "models/ml/qwen.yaml": deployment("qwen"),
-        "models/search/embed.yaml": deployment("embed", namespace="search"),
+        "models/search/embed.yaml": deployment("embed", namespace="search", spec=ON_B),
     }
 
 
