@@ -8,6 +8,7 @@ from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.family import is_cluster
 from automation.engine.state import read_existing
+from automation.planning.removed import pools_in_use
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
 from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
@@ -132,12 +133,12 @@ def refuse_mixed(session: Session, existing: Existing) -> None:
 
 
 def refuse_removed(fleet: Fleet, existing: Existing) -> None:
-    """Raise ConfigError when the manifest of a cluster is gone while replicas or caches are still on it."""
+    """Raise ConfigError when a cluster's manifest, or a pool of it, is gone while something is still on it."""
     users: dict[str, list[str]] = {name: [] for name in existing.clusters if name not in fleet.clusters}
     for identity in (*existing.replicas, *existing.caches):
         if identity.cluster in users:
             users[identity.cluster].append(str(identity))
-    raise_if = [
+    gone = [
         Problem(
             "cluster-in-use",
             f"the manifest of cluster {name} is gone, and {', '.join(used[:3])}{' ...' if len(used) > 3 else ''}"  # noqa: PLR2004
@@ -147,8 +148,9 @@ def refuse_removed(fleet: Fleet, existing: Existing) -> None:
         for name, used in users.items()
         if used
     ]
-    if raise_if:
-        raise ConfigError(raise_if)
+    problems = [*gone, *pools_in_use(existing, fleet)]
+    if problems:
+        raise ConfigError(problems)
 
 
 def refuse_other_layout(fleet: Fleet, checkpoints: Mapping[StackName, Checkpoint]) -> None:
