@@ -5,7 +5,9 @@ simulated resource in the state, none there twice, the fleet serving, and nothin
 adds the points that take too long for every day.
 """
 
+import json
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +15,21 @@ from pathlib import Path
 import pytest
 
 from automation.engine.toolchain.toolchain import Toolchain
-from tests.support.crash_run import Cut, Hold, Victim, assert_sound, cut_off, dead_ends, leases, pending
+from tests.support.crash_run import (
+    Cut,
+    Hold,
+    Started,
+    Victim,
+    assert_sound,
+    cut_off,
+    dead_ends,
+    held,
+    leases,
+    orphans,
+    pending,
+    plugins,
+    until,
+)
 from tests.support.fleet_run import GATEWAY, FleetRun, applied, cluster, deployment, environment, gpu_class
 
 pytestmark = [
@@ -154,3 +170,43 @@ def holder(cut: Cut) -> str:
     """Return who held the stack, as Berth says it."""
     lease = cut.lease
     return f"{lease['username']}@{lease['hostname']} (pid {lease['pid']}, `berth up --yes`)"
+
+
+def test_an_interrupt_ends_a_run_with_care(run: FleetRun) -> None:
+    """What had begun is finished and in the state; exit code 8, no lease, and the next run goes on."""
+    another_image(run)
+    started = held(run, *BUILD, arguments=("up", "--yes", "--json"))
+    started.process.send_signal(signal.SIGINT)
+    assert_cancelled(run, started, "interrupted: what has begun is finished, nothing new is started")
+    assert pending(run) == ()
+    assert orphans(run) == []
+    run.scenario()
+    assert run.berth("up", "--yes", "--json").document["ok"]
+    assert_sound(run)
+
+
+def test_a_second_interrupt_ends_it_at_once(run: FleetRun) -> None:
+    """Although a provider does not answer any more; what was cut off is repaired by the next run."""
+    another_image(run)
+    started = held(run, *BUILD, arguments=("up", "--yes", "--json"))
+    (lease,) = leases(run)
+    for plugin in plugins(lease["pid"]):
+        os.kill(plugin, signal.SIGSTOP)
+    started.process.send_signal(signal.SIGINT)
+    until(lambda: "interrupt again to stop at once" in started.said)
+    started.process.send_signal(signal.SIGINT)
+    assert_cancelled(run, started, "stopping at once")
+    run.scenario()
+    assert run.berth("up", "--yes", "--json").document["ok"]
+    assert_sound(run)
+
+
+def assert_cancelled(run: FleetRun, started: Started, said: str) -> None:
+    """See that a run ends as one that was interrupted, and leaves no lease."""
+    code, stdout, stderr = started.end()
+    assert code == 8, stderr
+    assert json.loads(stdout)["code"] == "cancelled"
+    assert said in stderr
+    assert "Traceback" not in stderr
+    assert leases(run) == []
+    assert dead_ends(run, of="berth:index:Service") == []

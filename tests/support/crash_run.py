@@ -185,6 +185,11 @@ def cut_off(run: FleetRun, *holds: Hold, victim: Victim, arguments: Sequence[str
     return Cut(code, stdout, stderr, lease)
 
 
+def plugins(engine: int) -> list[int]:
+    """Return the processes of a running engine's providers."""
+    return [pid for pid in session_of(engine) if b"provider" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
 def session_of(number: int) -> list[int]:
     """Return the processes that an engine left behind."""
     found = []
