@@ -43,7 +43,9 @@ def tokens_of(expression: str) -> list[Token]:
         found = match(expression, pos)
         if found is None:
             shown = expression[pos : pos + 20]
-            message = "this text does not end, or has an escape that is none" if shown[:1] in _QUOTES else f"no token starts at {shown!r}"
+            message = f"no token starts at {shown!r}"
+            if shown[:1] in _QUOTES:
+                message = "this text does not end, or has an escape that is none"
             raise SelectorError("syntax", message, expression=expression, offset=pos)
         kind = found.lastgroup
         if kind != "blank":

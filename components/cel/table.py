@@ -84,6 +84,8 @@ def run_table(table: Mapping[str, Any], *, minors: Sequence[str] = MINORS) -> Re
     """Run all cases of a table for some minors; quantities are the same in all and are run once."""
     if not isinstance(table, Mapping) or not isinstance(table.get("cases", []), list):
         raise TableError("a case table is a map with a list of cases")
+    if "cases" not in table and "quantities" not in table:
+        raise TableError("it has neither cases nor quantities")
     devices = {name: device_view(entry) for name, entry in (table.get("devices") or {}).items()}
     run = _Run(devices)
     for minor in minors:

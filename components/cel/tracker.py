@@ -27,43 +27,58 @@ _OBJECTS: Final = (Cell, IpAddress, Cidr, NamedFormat, Url, Semver)
 
 
 class Tracker:
-    """Counts one evaluation."""
+    """Counts one evaluation.
 
-    __slots__ = ("_stack", "cost", "limit")
+    The stack may grow with every round of a fold, so the places of a node on it are indexed. Places of what was dropped
+    stay in the index until they are met; the last place that still holds its node is the highest.
+    """
+
+    __slots__ = ("_places", "_stack", "cost", "limit")
 
     def __init__(self, limit: int) -> None:
         self.cost = 0
         self.limit = limit
         self._stack: list[tuple[int, Value]] = []
+        self._places: dict[int, list[int]] = {}
 
     def push(self, node_id: int, value: Value) -> None:
         """Record the value of a node; ends the evaluation when the limit is exceeded."""
+        places = self._places.get(node_id)
+        if places is None:
+            self._places[node_id] = [len(self._stack)]
+        else:
+            places.append(len(self._stack))
         self._stack.append((node_id, value))
         if self.cost > self.limit:
             message = f"the evaluation costs more than {self.limit}; kube-scheduler stops here"
             raise EvaluationAborted("cost-limit", message)
 
+    def _find(self, node_id: int) -> int:
+        """Give the highest place of a node; -1 when it is not there."""
+        places, stack = self._places.get(node_id), self._stack
+        while places:
+            place = places[-1]
+            if place < len(stack) and stack[place][0] == node_id:
+                return place
+            places.pop()
+        return -1
+
     def drop(self, *node_ids: int) -> None:
         """Remove nodes from the stack, and what lies above them."""
-        stack = self._stack
         for node_id in node_ids:
-            for index in range(len(stack) - 1, -1, -1):
-                if stack[index][0] == node_id:
-                    del stack[index:]
-                    break
+            place = self._find(node_id)
+            if place >= 0:
+                del self._stack[place:]
 
     def take(self, node_ids: Sequence[int]) -> list[Value] | None:
         """Remove arguments, last first, and give their values; nothing when one is not there."""
-        stack = self._stack
         found: list[Value] = [None] * len(node_ids)
         for position in range(len(node_ids) - 1, -1, -1):
-            for index in range(len(stack) - 1, -1, -1):
-                if stack[index][0] == node_ids[position]:
-                    found[position] = stack[index][1]
-                    del stack[index:]
-                    break
-            else:
+            place = self._find(node_ids[position])
+            if place < 0:
                 return None
+            found[position] = self._stack[place][1]
+            del self._stack[place:]
         return found
 
 

@@ -1,0 +1,169 @@
+"""Nothing runs away: adversarial inputs within the API's 10,240 bytes end soon, in little memory, with an answer."""
+
+import time
+import tracemalloc
+from typing import Final
+
+import pytest
+
+from components.cel.device import DeviceView
+from components.cel.environment import COST_LIMIT, MAX_BYTES
+from components.cel.explain import explain
+from components.cel.problem import MAX_MESSAGE, SelectorError
+from components.cel.quantity import Quantity, QuantityError
+from components.cel.selector import Outcome, admit, compile_selector, compile_unlimited
+
+SECONDS: Final = 20.0  # of the processor; the usual is below two, a slow and busy machine is slower
+MEMORY: Final = 200_000_000
+EXPLAINED: Final = 100_000
+D: Final = "gpu.nvidia.com"
+A: Final = f'device.attributes["{D}"]'
+VIEW: Final = DeviceView.from_class_device(
+    driver=D,
+    attributes={f"a{number}": {"string": "a" * 64} for number in range(30)} | {"big": {"int": 2**63 - 1}},
+    capacity={"memory": "80Gi"},
+)
+TEN: Final = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
+
+
+def nested(depth: int, macro: str = "exists", source: str = TEN) -> str:
+    """Nest macros over a list."""
+    text = "x0 > 10"
+    for number in range(depth):
+        text = f"{source}.{macro}(x{number}, {text})"
+    return text
+
+
+ADVERSARIAL: Final = {
+    "deep parentheses": "(" * 5000 + "true" + ")" * 5000,
+    "deep lists": "[" * 5000 + "]" * 5000 + " == []",
+    "deep maps": "{1:" * 2500 + "1" + "}" * 2500 + " == {}",
+    "deep not": "!" * 10_000 + "true",
+    "deep minus": "-" * 10_000 + "1 == 1",
+    "deep conditional": "true ? true : " * 730 + "true",
+    "open brackets only": "[" * 10_000,
+    "long chain of and": " && ".join(["true"] * 1200),
+    "long chain of or of errors": " || ".join([f"{A}.n"] * 245),
+    "long chain of equal": " == ".join(["true"] * 1000),
+    "long chain of plus": "+".join(["1"] * 5000) + " > 0",
+    "long select": "device" + ".a" * 5000,
+    "long index": "device" + "[0]" * 3000,
+    "long calls": '"a"' + ".trim()" * 1400 + ' == "a"',
+    "long list": "[" + "1," * 5000 + "1].size() > 0",
+    "long list of lists": "[" + "[1]," * 2500 + "[1]].exists(x, x == [2])",
+    "nested exists": nested(7),
+    "nested map": nested(8, "map") + ".size() > 0",
+    "nested exists over attributes": nested(6, "exists", A),
+    "one exists beyond the limit": nested(5),
+    "long names": "x" * 10_000 + " == 1",
+    "many lists unified": "[" + ",".join("[" * 20 + "]" * 20 for _ in range(245)) + "] == []",
+    "catastrophic pattern": f'"{"a" * 4000}".matches("(a*)*b")',
+    "catastrophic pattern on attributes": f'{A}.all(k, {A}[k].matches("^(([a-z])+.)+[A-Z]([a-z])+$"))',
+    "large repeat": '"a".matches("((a{100}){100}){100}")',
+    "allowed repeat": f'"{"a" * 5000}".matches("(a{{0,500}}){{2}}b")',
+    "nested repeat": '"' + "a" * 100 + '".matches("' + "(" * 900 + "a" + ")*" * 900 + '")',
+    "wide class": '"a".matches("' + "[\\\\x00-\\\\x{10FFFF}]" * 400 + '")',
+    "huge exponent": 'quantity("1e999999999").isGreaterThan(quantity("1"))',
+    "huge negative exponent": 'quantity("1e-999999999").isGreaterThan(quantity("1"))',
+    "huge exponents added": 'quantity("1e9999").add(quantity("1e-9")).isInteger()',
+    "huge exponents compared": 'quantity("1e2147483647").compareTo(quantity("1e-2147483648")) > 0',
+    "long quantity": f'quantity("{"9" * 9000}").isInteger()',
+    "long version": f'semver("1.0.0-{"a." * 4000}a") == semver("1.0.0")',
+    "long int": f"{'9' * 9000} > 0",
+    "long double": f"{'9' * 9000}.0 > 0.0",
+    "tiny double": "1e-999999999 > 0.0",
+    "huge double": "1e999999999 > 0.0",
+    "overflow": "9223372036854775807 + 1 > 0",
+    "least int": "-9223372036854775808 / -1 > 0",
+    "least int negated": "-(-9223372036854775808) > 0",
+    "int that is none": "-9223372036854775809 < 0",
+    "attribute overflow": f"{A}.big * {A}.big > 0",
+    "text doubled": 'cel.bind(a, "' + "a" * 1000 + '", '
+    + "cel.bind(b, a+a+a+a+a+a+a+a+a+a, cel.bind(c, b+b+b+b+b+b+b+b+b+b, cel.bind(d, c+c+c+c+c+c+c+c+c+c,"
+    " cel.bind(e, d+d+d+d+d+d+d+d+d+d, e.size() > 0)))))",
+    "lists doubled": "cel.bind(a, [1,2,3,4,5,6,7,8,9,10], cel.bind(b, a+a+a+a+a+a+a+a+a+a,"
+    " cel.bind(c, b+b+b+b+b+b+b+b+b+b, cel.bind(d, c+c+c+c+c+c+c+c+c+c, cel.bind(e, d+d+d+d+d+d+d+d+d+d,"
+    " e.size() > 0)))))",
+    "replace grows": f'"{"a" * 2000}".replace("", "{"b" * 2000}").replace("", "{"c" * 2000}").size() > 0',
+    "join grows": 'lists.range(100000).map(x, string(x)).join("' + "a" * 5000 + '").size() > 0',
+    "range": "lists.range(1000000000).size() > 0",
+    "ranges nested": "lists.range(1000).map(x, lists.range(1000).map(y, lists.range(1000))).size() > 0",
+    "format": '"' + "%s" * 2000 + '".format([' + ",".join(["1"] * 2000) + ']) == ""',
+    "format precision": '"%.999999999f".format([1.0]) == ""',
+    "split": f'"{"," * 9000}".split(",").size() > 0',
+    "sort": "lists.range(100000).sortBy(x, -x).size() > 0",
+    "flatten": "[[[[[[[[1]]]]]]]].flatten(1000000000).size() > 0",
+    "duration": f'duration("{"1h" * 4000}") > duration("1s")',
+    "address": f'isIP("{"1:" * 4000}")',
+    "url": f'isURL("http://{"%41" * 3000}")',
+    "nul": "\x00" * 10_000,
+    "surrogates": "\ud800" * 3_000,
+    "quotes": '"' * 10_001,
+    "comments": "//" * 5_000,
+    "escapes": '"' + "\\u0041" * 1_600 + '" == ""',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADVERSARIAL)
+def test_it_ends_soon_with_an_answer(name: str) -> None:
+    """Admission, compilation without the API's bounds, evaluation, and the explanation of what did not end early."""
+    expression = ADVERSARIAL[name]
+    assert len(expression.encode("utf-8", "surrogatepass")) <= MAX_BYTES
+    began = time.process_time()
+    refusal = admit(expression, stored=True).error
+    assert refusal is None or len(refusal.message) <= MAX_MESSAGE
+    try:
+        selector = compile_unlimited(expression)
+    except SelectorError as error:
+        assert len(error.caret()) < MAX_MESSAGE  # noqa: PT017 - a refusal is right, too
+    else:
+        answer = selector.evaluate(VIEW)
+        assert len(answer.message) <= MAX_MESSAGE
+        if answer.outcome is not Outcome.ERROR and selector.estimate < EXPLAINED:
+            assert selector.counted(VIEW)[0] == answer
+            assert sum(len(part.text) + len(part.value) for part in explain(selector, VIEW).parts) < EXPLAINED
+    assert time.process_time() - began < SECONDS
+
+
+@pytest.mark.parametrize("name", ["text doubled", "lists doubled", "replace grows", "ranges nested"])
+def test_memory_is_bounded(name: str) -> None:
+    """What would grow a thousand times ends instead."""
+    tracemalloc.start()
+    try:
+        answer = compile_unlimited(ADVERSARIAL[name]).evaluate(VIEW)
+        peak = tracemalloc.get_traced_memory()[1]
+    except SelectorError:
+        peak = tracemalloc.get_traced_memory()[1]
+    else:
+        assert answer.outcome in set(Outcome)
+    finally:
+        tracemalloc.stop()
+    assert peak < MEMORY
+
+
+def test_the_cost_limit_ends_an_evaluation() -> None:
+    """Counted, as upstream does; no ``||`` absorbs it."""
+    answer, cost = compile_unlimited(f"{nested(6)} || true").counted(VIEW)
+    assert (answer.outcome, answer.kind) == (Outcome.ERROR, "cost-limit")
+    assert cost > COST_LIMIT
+    assert admit(f"{nested(6)} || true", stored=True).error is not None
+
+
+@pytest.mark.parametrize("text", ["9" * 100_000, "1e99999999999999999999", "0." + "0" * 100_000 + "1", "e" * 100_000])
+def test_quantities_are_bounded_too(text: str) -> None:
+    """A quantity from a manifest may be anything."""
+    began = time.process_time()
+    try:
+        quantity = Quantity.parse(text)
+    except QuantityError:
+        quantity = Quantity.parse("1")
+    else:
+        assert quantity.compare(quantity.add(quantity)) in {-1, 0}
+    assert time.process_time() - began < SECONDS
+
+
+def test_a_long_chain_of_errors_names_the_first() -> None:
+    """As upstream does for ``||``."""
+    answer = compile_selector(" || ".join(f"{A}.n{number}" for number in range(50)), stored=True).evaluate(VIEW)
+    assert answer.outcome is Outcome.ERROR
+    assert f"{D}/n0" in answer.message

@@ -1,0 +1,150 @@
+"""``berth selector``: exit codes, and what a person and a program read."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from automation.cli.main import run
+
+A: Final = 'device.attributes["gpu.nvidia.com"]'
+SLICES: Final = """\
+apiVersion: v1
+kind: List
+items:
+- kind: ResourceSlice
+  spec:
+    driver: gpu.nvidia.com
+    devices:
+    - name: gpu-0
+      attributes: {architecture: {string: Hopper}, index: {int: 0}}
+      capacity: {memory: {value: 80Gi}}
+    - name: gpu-1
+      basic:
+        attributes: {architecture: {string: Hopper}, index: {int: 1}}
+        capacity: {memory: {value: 80Gi}}
+- kind: ConfigMap
+- kind: ResourceSlice
+  spec:
+    driver: gpu.nvidia.com
+    devices:
+    - name: gpu-0
+      attributes: {index: {int: 0}}
+"""
+TABLE: Final = """\
+devices:
+  h100:
+    driver: gpu.nvidia.com
+    attributes: {index: {int: 3}}
+    capacity: {}
+cases:
+- {id: one, expr: 'device.attributes["gpu.nvidia.com"].index == 3', device: h100, eval: true, admit: ok}
+- {id: two, expr: 'device.attributes["gpu.nvidia.com"].index == 4', device: h100, eval: false}
+"""
+
+
+@pytest.fixture
+def slices(tmp_path: Path) -> str:
+    """Write ResourceSlices as kubectl does."""
+    path = tmp_path / "slices.yaml"
+    path.write_text(SLICES, encoding="utf-8")
+    return str(path)
+
+
+def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Run a verb; gives the exit code and both streams."""
+    code = run(["selector", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    """Run a verb for a program."""
+    code, out, _ = ran(capsys, *arguments, "-o", "json")
+    return code, json.loads(out)
+
+
+def test_a_selector_is_explained_on_every_device(capsys: pytest.CaptureFixture[str], slices: str) -> None:
+    """One device makes it fail, so the answer is no."""
+    code, out, err = ran(capsys, "test", f'{A}.architecture == "Hopper"', "--slice", slices)
+    assert code == 1
+    assert "2 match, 0 do not, 1 fail" in out
+    assert "this device has no attribute gpu.nvidia.com/architecture; guard with has(" in out
+    assert err == ""
+
+
+def test_a_selector_that_matches_some_is_well(capsys: pytest.CaptureFixture[str], slices: str) -> None:
+    """Exit code 0; two slices may name their devices alike."""
+    code, document = as_json(capsys, "test", f"{A}.index == 0", "--slice", slices)
+    assert code == 0
+    assert document["total"] == {"match": 2, "noMatch": 1, "error": 0}
+    assert len(document["devices"]) == 3
+    assert document["devices"]["gpu-1"]["outcome"] == "no-match"
+    assert [part["value"] for part in document["devices"]["gpu-1"]["parts"] if part["decided"]] == ["false"]
+
+
+def test_one_device_can_be_chosen(capsys: pytest.CaptureFixture[str], slices: str) -> None:
+    """By its name."""
+    code, document = as_json(capsys, "test", f"{A}.index == 1", "--slice", slices, "--device", "gpu-1")
+    assert (code, list(document["devices"])) == (0, ["gpu-1"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("test", "true"), "either a class or a file"),
+        (("test", "true", "--slice", "/nowhere.yaml"), "cannot read"),
+        (("test", "true", "--slice", "{slices}", "--device", "x"), "no device 'x'"),
+        (("test", "device.nope", "--slice", "{slices}"), "undefined field 'nope'"),
+        (("test", "true", "--slice", "{broken}"), "no YAML"),
+        (("test", "true", "--slice", "{table}"), "no ResourceSlice"),
+        (("verify", "{broken}"), "no YAML"),
+        (("verify", "{slices}"), "no case table"),
+        (("check", "true", "--minor", "1.12"), "1.12"),
+    ],
+)
+def test_a_wrong_use_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, slices: str, arguments: tuple[str, ...], words: str
+) -> None:
+    """Exit code 2, words on the other stream, nothing for programs."""
+    (tmp_path / "broken.yaml").write_text("{", encoding="utf-8")
+    (tmp_path / "table.yaml").write_text(TABLE, encoding="utf-8")
+    names = {"slices": slices, "broken": str(tmp_path / "broken.yaml"), "table": str(tmp_path / "table.yaml")}
+    code, out, err = ran(capsys, *(argument.format(**names) for argument in arguments))
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.split())
+
+
+def test_check_tells_the_minors_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    """A new selector may use what the minor before knew."""
+    code, document = as_json(capsys, "check", "device.allowMultipleAllocations")
+    assert code == 1
+    assert {name: one["accepted"] for name, one in document["minors"].items()} == {
+        "1.34": False, "1.35": False, "1.36": True, "1.37": True,
+    }  # fmt: skip
+    assert document["minors"]["1.34"]["column"] == 7
+    code, document = as_json(capsys, "check", "device.allowMultipleAllocations", "--stored")
+    assert (code, [one["cost"] for one in document["minors"].values()]) == (0, [2, 2, 2, 2])
+
+
+def test_check_shows_the_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """A caret under it."""
+    code, out, _ = ran(capsys, "check", f"{A}.index = 3", "--minor", "1.34")
+    assert code == 1
+    line, mark = out.splitlines()[-2:]
+    assert line[mark.index("^")] == "="
+
+
+def test_verify_runs_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Agreement per question; exit code 1 on any disagreement, which is shown."""
+    path = tmp_path / "table.yaml"
+    path.write_text(TABLE, encoding="utf-8")
+    code, document = as_json(capsys, "verify", str(path))
+    assert (code, document["agrees"], document["falseMatches"]) == (0, True, 0)
+    assert document["questions"]["eval"]["asked"] == document["questions"]["eval"]["agreed"] == 8
+    path.write_text(TABLE.replace("eval: true", "eval: false"), encoding="utf-8")
+    code, out, _ = ran(capsys, "verify", str(path), "--minor", "1.34")
+    assert code == 1
+    assert "want false, got true" in out
+    assert "1 false matches" in out
