@@ -18,7 +18,8 @@ def test_patch_creates_the_namespace_that_is_missing(eks: Provider) -> None:
     assert failures == []
     id_, outputs = eks.create(PATCH, "n", inputs)
     assert (id_, outputs["kind"], outputs["status"]) == ("ml", "Namespace", {"phase": "Active"})
-    assert eks.create(CONFIG, "c", {"metadata": {"name": "c", "namespace": "ml"}, "data": {"k": "v"}})
+    config, _ = eks.create(CONFIG, "c", {"metadata": {"name": "c", "namespace": "ml"}, "data": {"k": "v"}})
+    assert config == "ml/c"
 
 
 def test_patch_takes_over_a_namespace_that_is_there(existing: Provider) -> None:

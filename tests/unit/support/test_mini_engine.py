@@ -52,7 +52,7 @@ def test_parent_provider_dependencies_and_options_are_recorded() -> None:
 
 
 @pytest.mark.parametrize(("dry_run", "want"), [(True, UNKNOWN), (False, "https://main.eks.test")])
-def test_computed_outputs_are_unknown_in_a_preview_only(dry_run: bool, want: object) -> None:  # noqa: FBT001
+def test_computed_outputs_are_unknown_in_a_preview_only(dry_run: bool, want: object) -> None:
     """What a cloud adds is unknown before it exists, and what the program gave is known."""
 
     def program() -> None:
