@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.gate import require_passed
+from automation.driver.guard import guarded
 from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.programs import program_of
@@ -21,7 +22,7 @@ from automation.engine.failures import failures_by_component
 from automation.engine.family import ENDPOINT_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
 from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
-from automation.observe.owed import skip_unreachable
+from automation.observe.owed import Owed, skip_unreachable
 from automation.planning.step import Step, StepKind
 from automation.planning.steps import next_step
 from automation.scheduling.existing import Existing
@@ -46,7 +47,7 @@ class Report:
 
     steps: tuple[AppliedStep, ...]
     existing: Existing
-    owed: tuple[str, ...] = ()
+    owed: tuple[Owed, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -62,20 +63,17 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids."""
     situation = plan.situation
     done: list[AppliedStep] = []
-    owed: dict[str, None] = {}
     for kind in StepKind:
         step = next_step(kind, situation.existing, plan.target, situation.fleet, changes=plan.changes)
         if step is None:
             continue
         announce(step)
         for shard in _order(kind, situation):
-            run = _StepRun(session, plan, situation, step, shard)
-            finished = run.apply()
-            owed |= dict.fromkeys(run.owed)
+            finished = _StepRun(session, plan, situation, step, shard).apply()
             if finished is not None:
                 done.append(finished)
         situation = _again(session, situation)
-    return Report(tuple(done), situation.existing, tuple(owed))
+    return Report(tuple(done), situation.existing, plan.owed)
 
 
 def _order(kind: StepKind, situation: Situation) -> tuple[Shard, ...]:
@@ -94,7 +92,6 @@ class _StepRun:
     situation: Situation
     step: Step
     shard: Shard
-    owed: tuple[str, ...] = ()
 
     def apply(self) -> AppliedStep | None:
         """Preview, gate and apply; None when there is nothing to apply here."""
@@ -102,15 +99,14 @@ class _StepRun:
         preview = self._preview()
         require_passed({self.shard.stack: preview})
         checkpoint = self.situation.checkpoints[self.shard.stack]
-        skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable)
-        self.owed = tuple(str(each) for each in skipped.owed)
-        left = frozenset(skipped.exclude) | withheld_urns(preview, checkpoint, self.step.withheld)
+        skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable).exclude
+        left = frozenset(skipped) | withheld_urns(preview, checkpoint, self.step.withheld)
         left |= beyond_scope(preview, checkpoint, self.step.kind)
         if not any(_does_something(each) and each.urn not in left for each in preview.steps):
             return None
         applied = self.session.runner.up(
             self.shard.stack,
-            self._program(),
+            guarded(self.session, checkpoint, self._program()),
             exclude=sorted(left),
             refresh=self._reads,
             continue_on_error=self.step.continue_on_error,

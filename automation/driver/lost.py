@@ -4,12 +4,14 @@ A cluster marked ``lost: true`` cannot be deleted, because nothing answers; what
 for a person. Its replicas are placed elsewhere by the plan that follows.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from automation.driver.reading import Situation, cluster_components
 from automation.driver.session import Session
 from automation.engine.checkpoint import Resource
 from automation.engine.family import COMPONENT_PREFIX, Family
+from automation.engine.repair import write_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,21 @@ def forget_lost(session: Session, situation: Situation) -> tuple[Forgotten, ...]
             gone |= {resource.urn for resource in parts}
             left = tuple(f"{each.type} {each.name} ({each.id})" for each in parts if _costs(each))
             forgotten.append(Forgotten(name, len(parts), left))
-        session.runner.import_state(checkpoint.without(gone))
+        write_back(session.runner, checkpoint.without(gone), seen=checkpoint)
     return tuple(forgotten)
 
 
 def _costs(resource: Resource) -> bool:
+    """Whether something outside the cluster may stand behind a resource that nobody deleted."""
     package = resource.type.partition(":")[0]
-    ours = resource.is_provider or resource.type.startswith(COMPONENT_PREFIX)
-    return resource.custom and not ours and package not in {"kubernetes", "pulumi"}
+    if not resource.custom or resource.is_provider or resource.type.startswith(COMPONENT_PREFIX) or package == "pulumi":
+        return False
+    if package != "kubernetes":
+        return True
+    spec = resource.inputs.get("spec")
+    balanced = isinstance(spec, Mapping) and spec.get("type") == "LoadBalancer"
+    return resource.type in _BACKED or (resource.type == "kubernetes:core/v1:Service" and balanced)
+
+
+_BACKED = frozenset({"kubernetes:core/v1:PersistentVolumeClaim", "kubernetes:gateway.networking.k8s.io/v1:Gateway"})
+"""Objects for which a cloud made something: a volume, a load balancer."""

@@ -16,7 +16,9 @@ from automation.driver.reading import Situation
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
 from automation.engine.changes import platform_changes, restorations
+from automation.engine.checkpoint import Checkpoint
 from automation.engine.runner import Preview
+from automation.observe.owed import Owed, skip_unreachable
 from automation.planning.standing import standing_lock
 from automation.planning.step import Step
 from automation.planning.steps import steps
@@ -53,6 +55,16 @@ class Plan:
         old = dump_lock(self.situation.committed) if self.situation.committed else {}
         new = dump_lock(self.target)
         return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
+
+    @property
+    def owed(self) -> tuple[Owed, ...]:
+        """What would be done on each cluster that does not answer, and waits until it does."""
+        found: dict[str, Owed] = {name: Owed(name) for name in sorted(self.situation.unreachable)}
+        for stack, preview in self.previews.items():
+            checkpoint = self.situation.checkpoints.get(stack) or Checkpoint(stack)
+            for each in skip_unreachable(preview, checkpoint, self.situation.unreachable).owed:
+                found[each.cluster] += each
+        return tuple(found.values())
 
     @property
     def empty(self) -> bool:

@@ -264,7 +264,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     """Return what a person should know beside the plan itself."""
     situation = plan.situation
     busy = sorted(living(session))
-    said = [f"{name} SKIPPED unreachable: {reason}" for name, reason in situation.unreachable.items()]
+    said = [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
     said += [
@@ -293,7 +293,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
             for each in report.steps
         ),
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
-        notes=(*extra, *report.owed),
+        notes=(*extra, *(str(owed) for owed in report.owed)),
     )
 
 

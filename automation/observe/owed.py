@@ -24,6 +24,15 @@ class Owed:
     changes: int = 0
     deletions: int = 0
 
+    def __add__(self, other: "Owed") -> "Owed":
+        """Return what two stacks owe to one cluster."""
+        return Owed(
+            self.cluster,
+            self.creations + other.creations,
+            self.changes + other.changes,
+            self.deletions + other.deletions,
+        )
+
     def __str__(self) -> str:
         """Return one line, as a plan shows it."""
         counted = (
