@@ -6,6 +6,7 @@ what only a file needs: digests of the manifests, versions, order.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Self
 
 from automation.planning.stays import stays
@@ -27,6 +28,9 @@ from components.lock import (
     normalised,
 )
 from components.naming import CacheId, ReplicaId
+
+GIVEN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
+"""Namespaces that every cluster has; Berth never creates them."""
 
 
 def restarts(before: ReplicaEntry, after: ReplicaEntry) -> bool:
@@ -132,12 +136,24 @@ class Parts:
         for (namespace, cluster), created in self.namespaces.items():
             files[namespace].namespaces.append(NamespaceEntry(cluster=cluster, created=created))
         doors = tuple(door for door in platform.front_doors if door in self.clusters)
+        for name, door in product(self._routed_namespaces(), doors):
+            # A cluster that becomes a front door gets every route there is, also ones that nobody wants any more.
+            if (name, door) not in self.namespaces:
+                created = name not in GIVEN_NAMESPACES
+                files[name].namespaces.append(NamespaceEntry(cluster=door, created=created))
         return normalised(
             Lock(
                 platform.model_copy(update={"clusters": tuple(self.clusters.values()), "front_doors": doors}),
                 {name: file.lock(name, fleet.namespace_digest(name), platform.berth) for name, file in files.items()},
             )
         )
+
+    def _routed_namespaces(self) -> list[str]:
+        """Return the namespaces that have something on every front door."""
+        names = {
+            replica.namespace for replica, (entry, _) in self.replicas.items() if entry.phase is not Phase.STARTING
+        }
+        return sorted(names | {namespace for group in (self.services, self.endpoints) for namespace, _ in group})
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ how far a replica is belongs to the steps.
 from collections.abc import Iterable, Iterator
 
 from automation.planning.caches import wanted_caches
-from automation.planning.parts import Parts
+from automation.planning.parts import GIVEN_NAMESPACES, Parts
 from automation.planning.services import service_entries
 from automation.planning.stays import stays
 from automation.scheduling.existing import Existing, NamespacedName
@@ -23,9 +23,6 @@ from components.lock import (
     ReplicaShape,
 )
 from components.naming import CacheId, ReplicaId
-
-GIVEN_NAMESPACES = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-"""Namespaces that every cluster has; Berth never creates them."""
 
 
 def target_lock(fleet: Fleet, schedule: Schedule, existing: Existing, *, berth: str) -> Lock:

@@ -401,3 +401,19 @@ def test_standing_holds_what_exists_on_the_platform_as_edited() -> None:
     lock = standing_lock(world.existing, world.fleet, berth="1.0")
     assert [entry.name for entry in lock.platform.clusters] == ["b"]
     assert [short(identity) for identity, _, _ in lock.replicas()] == ["d@b/0"]
+
+
+@pytest.mark.parametrize("doors", [["a", "b"], ["b"]], ids=["one more", "another"])
+def test_a_cluster_that_becomes_a_front_door_gets_the_namespaces_of_all_routes(doors: list[str]) -> None:
+    """Preview 1 and every step build the routes that exist on the new front door, also of what is on its way out."""
+    late = service("late", (1, {"app": "late"}), namespace="leaving")
+    world = running(A, B, deployment("d"), CHAT, deployment("late", namespace="leaving"), late)
+    world.fleet = fleet(A, B, deployment("d"), CHAT, doors=doors)
+    target = world.target()
+    locks = [standing_lock(world.existing, world.fleet, berth="1.0")]
+    locks += [step.lock for step in steps(world.existing, target, world.fleet)]
+    for lock in locks:
+        for name, part in lock.namespaces.items():
+            routed = part.services or part.endpoints or any(each.phase is not STARTING for each in part.replicas)
+            there = {each.cluster for each in part.namespaces}
+            assert not routed or set(lock.platform.front_doors) <= there, name
