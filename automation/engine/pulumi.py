@@ -100,8 +100,12 @@ class PulumiRunner:
         raise self._complaint(stack, result)
 
     def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
-        """Remove an empty stack with its history and configuration; ``force`` forgets resources that still exist."""
-        self._command(stack, ["stack", "rm", str(stack), "--yes", *(["--force"] if force else [])])
+        """Remove an empty stack with its history; ``force`` forgets resources that still exist.
+
+        Its configuration file stays: that is the user's, with secrets that may be nowhere else.
+        """
+        forced = ["--force"] if force else []
+        self._command(stack, ["stack", "rm", str(stack), "--yes", "--preserve-config", *forced])
 
     def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:
         """Set one configuration key; the value goes through standard input, never over the command line."""

@@ -179,7 +179,7 @@ class Runner(Protocol):
         ...
 
     def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
-        """Remove an empty stack with its history and configuration; ``force`` forgets resources that still exist."""
+        """Remove an empty stack with its history, not its configuration; ``force`` forgets what still exists."""
         ...
 
     def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:

@@ -114,8 +114,11 @@ def test_a_stack_lives_from_its_first_plan_to_its_removal(lab: Lab) -> None:
     assert runner.destroy(STACK).ok
     assert runner.export(STACK).is_empty
     assert lab.cloud.resources() == ()
+    runner.set_config(STACK, "town:kept", "yes")
     runner.remove_stack(STACK)
     assert runner.stacks() == ()
+    runner.ensure_stack(STACK)
+    assert runner.get_config(STACK, "town:kept") == "yes", "configuration is the user's, and may hold secrets"
 
 
 def test_the_state_keeps_descriptions_and_no_secret_in_clear(lab: Lab, runner: PulumiRunner) -> None:
