@@ -43,6 +43,7 @@ def init(
     from automation.engine.toolchain.layout import Layout
     from automation.render.text import line
     from components.api.syntax import is_dns_label
+    from stacks.environment import environment_folder
 
     for what, value in (("environment", name), ("namespace", namespace), ("cluster", cluster)):
         if not is_dns_label(value):
@@ -52,7 +53,7 @@ def init(
                 help="use lower-case letters, digits and dashes, at most 63",
             )
     root = Layout.find().root
-    folder = (environments or root / "stacks" / "environments") / name
+    folder = environment_folder(root, name, environments=environments)
     values = {"name": name, "namespace": namespace, "cluster": cluster, "region": region}
     files = environment_files(folder, values) | project_files(root)
     existing = sorted(path for path in files if path.exists())

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from automation.engine.toolchain.layout import Layout
+from components.api.syntax import is_dns_label
 from components.errors import UsageError
 from components.naming import StackName
 from stacks.environment import environment_folder
@@ -25,6 +26,12 @@ class Workspace:
 
         Raises UsageError, naming the environments that exist, when there is none of that name.
         """
+        if not is_dns_label(environment):
+            raise UsageError(
+                f"environment name {environment!r} is not a DNS label",
+                consequence="Nothing was changed.",
+                help="give the name of a folder, not a path; --environments DIR says where the folders lie",
+            )
         layout = Layout.find()
         folder = environment_folder(layout.root, environment, environments=environments)
         if not folder.is_dir():
