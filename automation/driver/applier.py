@@ -5,15 +5,17 @@ never routed to, and its predecessor keeps serving. A cluster that does not answ
 owed to it; the next run that reaches it does that first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.gate import require_passed
 from automation.driver.guard import guarded
+from automation.driver.leftover import remove_leftovers
 from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.programs import program_of
 from automation.driver.reading import Situation, unreachable
+from automation.driver.scope import concerns
 from automation.driver.session import Session
 from automation.driver.shared import share_facts
 from automation.engine.checkpoint import Checkpoint
@@ -68,11 +70,19 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
         if step is None:
             continue
         announce(step)
+        applied: list[AppliedStep] = []
         for shard in _order(kind, situation):
+            preview = plan.previews.get(shard.stack)
+            if not concerns(step, situation, shard, disturbed=preview is None or bool(preview.changed)):
+                continue
             finished = _StepRun(session, plan, situation, step, shard).apply()
             if finished is not None:
-                done.append(finished)
-        situation = _again(session, situation)
+                applied.append(finished)
+        done += applied
+        situation = _again(session, situation, [each.stack for each in applied])
+    situation = _again(session, situation, _record(session, plan, situation))
+    for stack in remove_leftovers(session, situation):
+        session.reporter.note(f"removed stack {stack}: its cluster is gone")
     return Report(tuple(done), situation.existing, plan.owed)
 
 
@@ -197,9 +207,11 @@ def _same(one: Lock, other: Lock) -> bool:
     return one.platform == other.platform and dict(one.namespaces) == dict(other.namespaces)
 
 
-def _again(session: Session, situation: Situation) -> Situation:
-    """Read the states again after a step."""
-    checkpoints = {shard.stack: session.runner.export(shard.stack) for shard in situation.shards}
+def _again(session: Session, situation: Situation, stacks: Collection[StackName]) -> Situation:
+    """Read the states of ``stacks`` again after they were worked on."""
+    if not stacks:
+        return situation
+    checkpoints = {**situation.checkpoints, **{stack: session.runner.export(stack) for stack in stacks}}
     existing = read_existing(checkpoints.values())
     return replace(
         situation,
@@ -207,3 +219,19 @@ def _again(session: Session, situation: Situation) -> Situation:
         existing=existing,
         unreachable=unreachable(session, existing),
     )
+
+
+def _record(session: Session, plan: Plan, situation: Situation) -> list[StackName]:
+    """Let stacks say what platform they are, where its manifests changed and nothing came of it; return which.
+
+    Otherwise every later plan would ask the engine what that edit means.
+    """
+    renewed = []
+    for shard in situation.unapplied:
+        checkpoint, preview = situation.checkpoints[shard.stack], plan.previews.get(shard.stack)
+        if checkpoint.is_empty or preview is None or preview.changed:
+            continue
+        program = program_of(situation.fleet, plan.target, shard, simulated=session.workspace.simulated)
+        session.runner.up(shard.stack, guarded(session, checkpoint, program)).require_ok()
+        renewed.append(shard.stack)
+    return renewed

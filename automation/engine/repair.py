@@ -24,6 +24,7 @@ from automation.engine.checkpoint import Checkpoint, PendingKind, PendingOperati
 from automation.engine.family import Family
 from automation.engine.natural_ids import natural_id
 from automation.engine.runner import Listener, ResourceFailure, Runner
+from components.errors import DriverError
 from components.naming import StackName
 
 ORPHANS_TAG = "berth:orphans"
@@ -121,7 +122,7 @@ def repair(
         return RepairReport()
     plan = _plan(checkpoint, finder, frozenset(unreachable))
     orphans = _remember(runner, stack, plan.orphans)
-    runner.import_state(_settled(checkpoint, plan))
+    write_back(runner, _settled(checkpoint, plan), seen=checkpoint)
     failures: tuple[ResourceFailure, ...] = ()
     gone: set[str] = set()
     if plan.read:
@@ -136,6 +137,20 @@ def repair(
         orphans=orphans,
         failures=failures,
     )
+
+
+def write_back(runner: Runner, changed: Checkpoint, *, seen: Checkpoint) -> None:
+    """Put an edited state in place of the one that was read; no lease is held in between.
+
+    Raises DriverError when another run came meanwhile: what is written back would undo what it did.
+    """
+    if runner.export(seen.stack).raw.get("deployment") != seen.raw.get("deployment"):
+        raise DriverError(
+            f"another run changed the state of stack {seen.stack} while it was to be repaired",
+            consequence="Nothing was changed.",
+            help=f"berth status -e {seen.stack.environment}",
+        )
+    runner.import_state(changed)
 
 
 def known_orphans(runner: Runner, stack: StackName) -> tuple[Orphan, ...]:

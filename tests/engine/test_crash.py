@@ -28,9 +28,10 @@ from tests.support.crash_run import (
     orphans,
     pending,
     plugins,
+    tiny_fleet,
     until,
 )
-from tests.support.fleet_run import GATEWAY, FleetRun, applied, cluster, deployment, environment, gpu_class
+from tests.support.fleet_run import FleetRun, applied
 
 pytestmark = [
     pytest.mark.engine,
@@ -66,17 +67,6 @@ spec:
   cluster: {source: EKS, eks: {region: us-east-1}}
   nodePools: [{name: l4, className: l4-1x, nodeCount: 1, zones: [us-east-1a]}]
 """
-
-
-def tiny_fleet() -> dict[str, str]:
-    """Return one cluster that exists and is its own front door, with one deployment and its service."""
-    return {
-        "environment.yaml": environment(),
-        "platform/classes.yaml": f"{gpu_class('gpu-4x', 4)}---\n{gpu_class('gpu-8x', 8)}",
-        "platform/gateway.yaml": GATEWAY,
-        "platform/a.yaml": cluster("a"),
-        "models/ml/qwen.yaml": deployment("qwen"),
-    }
 
 
 @pytest.fixture

@@ -20,12 +20,23 @@ from typing import Any
 from automation.engine.checkpoint import PendingOperation
 from automation.rehearsal.cloud import Resource, known_resources
 from automation.rehearsal.scenario import Fault
-from tests.support.fleet_run import FleetRun
+from tests.support.fleet_run import GATEWAY, FleetRun, cluster, deployment, environment, gpu_class
 
 PATIENCE = 120.0
 """Seconds after which something that is waited for does not come any more; nothing is measured with it."""
 FOR_EVER = 600.0
 """Seconds that a call is held: until the scenario is taken back."""
+
+
+def tiny_fleet() -> dict[str, str]:
+    """Return one cluster that exists and is its own front door, with one deployment and its service."""
+    return {
+        "environment.yaml": environment(),
+        "platform/classes.yaml": f"{gpu_class('gpu-4x', 4)}---\n{gpu_class('gpu-8x', 8)}",
+        "platform/gateway.yaml": GATEWAY,
+        "platform/a.yaml": cluster("a"),
+        "models/ml/qwen.yaml": deployment("qwen"),
+    }
 
 
 class Victim(StrEnum):
@@ -77,14 +88,16 @@ class Cut:
 class Started:
     """A command that runs beside the test; its output goes to files."""
 
-    def __init__(self, run: FleetRun, arguments: Sequence[str], *, tag: str = "beside") -> None:
+    def __init__(
+        self, run: FleetRun, arguments: Sequence[str], *, tag: str = "beside", stdin: int = subprocess.DEVNULL
+    ) -> None:
         self._files = (run.root / f"{tag}.out", run.root / f"{tag}.err")
         with self._files[0].open("w") as out, self._files[1].open("w") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "automation.cli", *arguments],
                 cwd=run.repo,
                 env=run._environment(),
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,  # a signal for this test is none for it
