@@ -1,15 +1,17 @@
 """A step is applied to the state that it was made from, or not at all."""
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from automation.driver.guard import guarded
-from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint
 from components.errors import DriverError
 from tests.unit.engine.samples import STACK, checkpoint, entry, stack_entry
+
+if TYPE_CHECKING:
+    from automation.driver.session import Session
 
 REPLICA, OBJECT = "berth:index:Replica", "kubernetes:apps/v1:Deployment"
 
