@@ -56,7 +56,7 @@ def program(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig) -> No
         berth=config.berth_version,
         environment=fleet.name,
         simulated=config.simulated,
-        platform_digest=lock.platform.digest,
+        platform_digest=shard.platform_digest(fleet),
         clusters={name: cluster.summary() for name, cluster in clusters.items()},
         services=_by_service(services),
         front_doors={name: door.address for name, door in doors.items()},

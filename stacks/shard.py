@@ -52,6 +52,12 @@ class Shard:
             case Share.CLUSTER:
                 return cluster == self.cluster
 
+    def platform_digest(self, fleet: Fleet) -> str:
+        """Return the digest of the part of the platform's manifests that this stack is built from."""
+        if self.share is Share.EVERYTHING:
+            return fleet.platform_digest()
+        return fleet.platform_digest(clusters=[name for name in fleet.clusters if self.holds(name)])
+
     @classmethod
     def of(cls, stack: StackName, fleet: Fleet, *, clusters: Iterable[str] = ()) -> Self:
         """Return what ``stack`` holds; ``clusters`` names more clusters than the manifests do (those of a lock).

@@ -136,12 +136,13 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
         # Nothing can be replaced or lost; every cluster of the manifests is one that this plan creates.
         created = dict.fromkeys(situation.fleet.clusters, Change.CREATE)
         return PlatformChanges(clusters=created, touched=bool(created))
-    if situation.platform_applied():
+    edited = situation.unapplied
+    if not edited:
         return NO_CHANGES
     session.reporter.phase("asking the engine what the edited platform would change")
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
     found = {}
-    for shard in situation.shards:
+    for shard in edited:
         program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
         preview = session.runner.preview(
             shard.stack,

@@ -39,14 +39,17 @@ class Situation:
         """Whether no stack holds anything yet."""
         return all(checkpoint.is_empty for checkpoint in self.checkpoints.values())
 
-    def platform_applied(self) -> bool:
-        """Whether the last finished update of every shard built the platform as the manifests have it now.
+    @property
+    def unapplied(self) -> tuple[Shard, ...]:
+        """The shards whose last finished update built their part of the platform from other manifests.
 
         Only a hint that saves a preview: the preview of the target is compared with what was assumed.
         """
-        wanted = self.fleet.platform_digest()
-        found = [self.checkpoints.get(shard.stack) for shard in self.shards]
-        return all(state is not None and state.outputs.get("platformDigest") == wanted for state in found)
+        return tuple(shard for shard in self.shards if not self._applied(shard))
+
+    def _applied(self, shard: Shard) -> bool:
+        state = self.checkpoints.get(shard.stack)
+        return state is not None and state.outputs.get("platformDigest") == shard.platform_digest(self.fleet)
 
 
 def read_manifests_of(workspace: Workspace) -> tuple[Fleet, tuple[Problem, ...]]:
@@ -69,7 +72,7 @@ def read_situation(session: Session, *, create: bool = True, missing_ok: bool = 
     refuse_removed(fleet, existing)
     refuse_other_layout(fleet, checkpoints)
     refuse_other_source(fleet, existing)
-    found = shards(fleet, clusters=existing.clusters)
+    found = tuple(each for each in shards(fleet, clusters=existing.clusters) if _is_wanted(each, fleet, checkpoints))
     if create:
         for shard in found:
             if shard.stack not in checkpoints:
@@ -98,6 +101,17 @@ def committed_lock(session: Session) -> Lock | None:
     except LockError as error:
         session.reporter.note(f"{error.summary}; the lock is passed over, and planning writes it anew")
         return None
+
+
+def _is_wanted(shard: Shard, fleet: Fleet, checkpoints: Mapping[StackName, Checkpoint]) -> bool:
+    """Whether a stack exists or is to come; none comes for a cluster that is on its way out and was never built."""
+    return not shard.cluster or shard.stack in checkpoints or not is_leaving(fleet, shard.cluster)
+
+
+def is_leaving(fleet: Fleet, cluster: str) -> bool:
+    """Whether nobody asks for a cluster any more: no manifest, or one that says that it goes or is lost."""
+    manifest = fleet.clusters.get(cluster)
+    return manifest is None or manifest.spec.removing or manifest.spec.lost
 
 
 def read_checkpoints(

@@ -5,7 +5,7 @@ parsed models without their defaults, so that a comment, an explicit default, or
 nothing; the apiVersion is left out, because it only says which fields may be written.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,9 +72,19 @@ class Fleet:
         for group in groups:
             yield from group.values()
 
-    def platform_digest(self) -> str:
-        """Digest of the environment, classes, clusters and gateways."""
-        return _digest(document for document in self.documents() if not document.NAMESPACED)
+    def platform_digest(self, *, clusters: Collection[str] | None = None) -> str:
+        """Digest of the environment, classes, clusters and gateways.
+
+        With ``clusters``, of no other clusters than these, and of the classes that their pools use.
+        """
+        documents = [document for document in self.documents() if not document.NAMESPACED]
+        if clusters is not None:
+            others = {id(each) for name, each in self.clusters.items() if name not in clusters}
+            pools = [pool for name in clusters if name in self.clusters for pool in self.clusters[name].spec.node_pools]
+            used = {pool.class_name for pool in pools}
+            others |= {id(each) for name, each in self.classes.items() if name not in used}
+            documents = [document for document in documents if id(document) not in others]
+        return _digest(documents)
 
     def namespace_digest(self, namespace: str) -> str:
         """Digest of one namespace's deployments, services, caches and endpoints."""

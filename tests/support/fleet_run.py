@@ -71,6 +71,15 @@ spec: {{layout: {layout}, frontDoors: [{doors}]{more}}}
 
 def cluster(name: str, *, small: int = 1, big: int = 1, more: str = "", storage: str = "") -> str:
     """Return a cluster that exists, with a pool of nodes with four GPUs and one of nodes with eight."""
+    pools = f"""  nodePools:
+    - {{name: small, className: gpu-4x, nodeCount: {small}}}
+    - {{name: big, className: gpu-8x, nodeCount: {big}}}
+"""
+    return f"{front_door(name, storage=storage)}{pools}{more}"
+
+
+def front_door(name: str, *, storage: str = "") -> str:
+    """Return a cluster that exists and serves no models."""
     cache = f"\n      cache: {{storageClassName: {storage}}}" if storage else ""
     return f"""\
 apiVersion: berth.dev/v1alpha1
@@ -81,10 +90,7 @@ spec:
     source: Existing
     existing:
       secretRef: {{name: {name}-kubeconfig}}{cache}
-  nodePools:
-    - {{name: small, className: gpu-4x, nodeCount: {small}}}
-    - {{name: big, className: gpu-8x, nodeCount: {big}}}
-{more}"""
+"""
 
 
 def deployment(
