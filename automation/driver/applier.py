@@ -17,7 +17,7 @@ from automation.driver.programs import program_of
 from automation.driver.reading import Situation, unreachable
 from automation.driver.scope import concerns
 from automation.driver.session import Session
-from automation.driver.shared import share_facts
+from automation.driver.shared import SharedFacts
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
@@ -26,7 +26,7 @@ from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
 from automation.observe.owed import Owed, skip_unreachable
 from automation.planning.step import Step, StepKind
-from automation.planning.steps import next_step
+from automation.planning.steps import informing_step, next_step
 from automation.scheduling.existing import Existing
 from components.lock import Lock
 from components.naming import StackName
@@ -64,18 +64,21 @@ Announce = Callable[[Step], None]
 def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids."""
     situation = plan.situation
+    facts = SharedFacts(session)
     done: list[AppliedStep] = []
     for kind in StepKind:
         step = next_step(kind, situation.existing, plan.target, situation.fleet, changes=plan.changes)
+        if step is None and kind is not StepKind.RETIRE:
+            continue
+        told = frozenset(shard.stack for shard in situation.shards if facts.share(situation, shard))
+        step = step or (informing_step(situation.existing, plan.target, situation.fleet) if told else None)
         if step is None:
             continue
         announce(step)
         applied: list[AppliedStep] = []
         for shard in _order(kind, situation):
-            preview = plan.previews.get(shard.stack)
-            if not concerns(step, situation, shard, disturbed=preview is None or bool(preview.changed)):
-                continue
-            finished = _StepRun(session, plan, situation, step, shard).apply()
+            run = _StepRun(session, plan, situation, step, shard, told=shard.stack in told)
+            finished = run.apply() if run.concerned else None
             if finished is not None:
                 applied.append(finished)
         done += applied
@@ -102,10 +105,18 @@ class _StepRun:
     situation: Situation
     step: Step
     shard: Shard
+    told: bool
+    """Whether the stack's configuration says something new."""
+
+    @property
+    def concerned(self) -> bool:
+        """Whether the step may change anything in this stack."""
+        preview = self.plan.previews.get(self.shard.stack)
+        disturbed = preview is None or bool(preview.changed)
+        return self.told or concerns(self.step, self.situation, self.shard, disturbed=disturbed)
 
     def apply(self) -> AppliedStep | None:
         """Preview, gate and apply; None when there is nothing to apply here."""
-        share_facts(self.session, self.situation, self.shard)
         preview = self._preview()
         require_passed({self.shard.stack: preview})
         checkpoint = self.situation.checkpoints[self.shard.stack]
@@ -133,7 +144,7 @@ class _StepRun:
 
     def _preview(self) -> Preview:
         known = _previewed(self.plan, self.step, self.shard)
-        if known is not None:
+        if known is not None and not self.told:
             return known
         pack = place_policy_pack(self.session.workspace.layout, existing=self.situation.existing.replicas)
         return self.session.runner.preview(

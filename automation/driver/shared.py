@@ -6,36 +6,60 @@ and writes them into the stack's configuration, so that a plain ``pulumi preview
 """
 
 import json
+from collections.abc import Mapping
 
 from automation.driver.reading import Situation
 from automation.driver.session import Session
+from components.naming import StackName
 from stacks.shard import Shard, Share
 
 GATEWAYS_KEY = "berth:gateways"
 STAGED_KEY = "berth:staged"
+_NOTHING = frozenset({"[]", "{}"})
 
 
-def share_facts(session: Session, situation: Situation, shard: Shard) -> None:
-    """Write the facts that ``shard`` needs, if they differ from what its last finished update was told."""
-    wanted: dict[str, str] = {}
+class SharedFacts:
+    """What the stacks of one run are told; a stack's configuration is read once for each key."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._told: dict[tuple[StackName, str], str | None] = {}
+
+    def share(self, situation: Situation, shard: Shard) -> bool:
+        """Write the facts that ``shard`` needs; return whether one differs from what it was told before."""
+        changed = False
+        for key, value in _facts(situation, shard).items():
+            told = self._read(shard.stack, key)
+            # Nothing is not worth a key; but a cache that is gone must not be taken for staged when it comes again.
+            if told == value or (told is None and value in _NOTHING):
+                continue
+            self._session.runner.set_config(shard.stack, key, value)
+            self._told[shard.stack, key] = value
+            changed = True
+        return changed
+
+    def _read(self, stack: StackName, key: str) -> str | None:
+        if (stack, key) not in self._told:
+            self._told[stack, key] = self._session.runner.get_config(stack, key)
+        return self._told[stack, key]
+
+
+def _facts(situation: Situation, shard: Shard) -> Mapping[str, str]:
+    facts: dict[str, str] = {}
     if shard.share is Share.FRONT_DOORS:
         addresses = {
             name: cluster.gateway_address
             for name, cluster in situation.existing.clusters.items()
             if cluster.gateway_address and not shard.holds(name)
         }
-        wanted[GATEWAYS_KEY] = json.dumps(addresses, sort_keys=True)
-    staged = sorted(
-        str(identity)
-        for identity, cache in situation.existing.caches.items()
-        if cache.ready and cache.shape.secret and shard.holds(identity.cluster)
-    )
-    wanted[STAGED_KEY] = json.dumps(staged)
-    for key, value in wanted.items():
-        told = session.runner.get_config(shard.stack, key)
-        # Nothing staged is not worth a key; but a cache that is gone must not be taken for staged when it comes again.
-        if told != value and (told is not None or value != _NOTHING_STAGED):
-            session.runner.set_config(shard.stack, key, value)
-
-
-_NOTHING_STAGED = "[]"
+        facts[GATEWAYS_KEY] = json.dumps(addresses, sort_keys=True)
+    if any(
+        cache.spec.hugging_face and cache.spec.hugging_face.auth_secret for cache in situation.fleet.caches.values()
+    ):
+        staged = sorted(
+            str(identity)
+            for identity, cache in situation.existing.caches.items()
+            if cache.ready and cache.shape.secret and shard.holds(identity.cluster)
+        )
+        facts[STAGED_KEY] = json.dumps(staged)
+    return facts

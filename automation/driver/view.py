@@ -189,6 +189,8 @@ def actions(summary: StepSummary) -> tuple[str, ...]:
         number = getattr(summary, name)
         if number:
             said.append(f"{count(number, noun)} {what}")
+    if summary.informed:
+        said.append("download tokens of staged caches to take away")
     return tuple(said) or ("settings of the platform to apply",)
 
 

@@ -50,6 +50,8 @@ class StepSummary:
     """Services whose routes change."""
     clusters_built: int = 0
     clusters_removed: int = 0
+    informed: bool = False
+    """Stacks learn which caches are staged, and let go of what staging needed."""
 
 
 @dataclass(frozen=True, slots=True)

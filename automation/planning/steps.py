@@ -53,6 +53,16 @@ def next_step(
     )
 
 
+def informing_step(existing: Existing, target: Lock, fleet: Fleet) -> Step:
+    """Return a step of everything as it exists, for stacks that were told something new and have nothing else to do.
+
+    A cache that is staged needs its download token no more; that is the retirement's business.
+    """
+    kind = StepKind.RETIRE
+    lock = Parts.of_existing(existing, fleet).lock(fleet, target.platform)
+    return Step(kind, lock, continue_on_error=kind.continue_on_error, summary=StepSummary(informed=True))
+
+
 def steps(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES) -> tuple[Step, ...]:
     """Return the steps from what exists to the target, each from what the one before it leaves if all goes well."""
     found: list[Step] = []
