@@ -84,7 +84,7 @@ def placement_view(plan: Plan, placed: Placed) -> PlacementView:
         for number, member in enumerate(engine.members)
         for request in member.requests
     }
-    devices = []
+    alike: dict[tuple[str, str], int] = {}  # pods by pool and claims; engines and members that ask the same add up
     for engine in placed.placement:
         copies = next((each.copies for each in placed.shape.engines if each.name == engine.engine), 1)
         shapes = next((each.members for each in placed.shape.engines if each.name == engine.engine), ())
@@ -94,8 +94,8 @@ def placement_view(plan: Plan, placed: Placed) -> PlacementView:
                 f"{asked.get((engine.engine, number, claim.request), 1)} x {claim.device_class}"
                 for claim in member.claims
             )
-            times = f"{count(pods, 'pod')} of " if pods > 1 else ""
-            devices.append(f"{member.pool}: {times}{claims or 'no device'}")
+            key = (member.pool, claims or "no device")
+            alike[key] = alike.get(key, 0) + pods
     cluster = next((each for each in plan.snapshot.clusters if each.name == placed.id.cluster), None)
     return PlacementView(
         replica=str(placed.id),
@@ -109,7 +109,10 @@ def placement_view(plan: Plan, placed: Placed) -> PlacementView:
         planned_cluster=cluster is not None and cluster.state is ClusterState.PLANNED,
         needs_scale_up=placed.needs_scale_up,
         replaces=str(placed.predecessor) if placed.predecessor else None,
-        devices=tuple(dict.fromkeys(devices)),
+        devices=tuple(
+            f"{pool}: {count(pods, 'pod') + ' of ' if pods > 1 else ''}{claims}"
+            for (pool, claims), pods in alike.items()
+        ),
     )
 
 

@@ -1,0 +1,67 @@
+"""What a plan shows of a replica is what it takes, all of it."""
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from automation.driver.view import placement_view
+from automation.scheduling.existing import Existing
+from automation.scheduling.reason import Reason
+from automation.scheduling.result import Placed
+from components.lock import (
+    Claim,
+    EnginePlacement,
+    EngineShape,
+    MemberPlacement,
+    MemberShape,
+    ReplicaShape,
+    RequestShape,
+    shape_digest,
+)
+from components.naming import ReplicaId
+
+if TYPE_CHECKING:
+    from automation.driver.planner import Plan
+
+
+def member(devices: int, *, pods: int = 1) -> MemberShape:
+    """Return a member that asks for some devices for each of its pods."""
+    request = RequestShape(name="gpu", count=devices, selectors=("true",))
+    return MemberShape(role="Standalone", pods=pods, requests=(request,), template={})
+
+
+@pytest.mark.parametrize(
+    ("engines", "shown"),
+    [
+        ([(1, [member(1)])], ("l4: 1 x g",)),
+        ([(1, [member(1)]), (1, [member(1)])], ("l4: 2 pods of 1 x g",)),
+        ([(1, [member(4), member(4, pods=3)])], ("l4: 4 pods of 4 x g",)),
+        ([(2, [member(1)]), (1, [member(2)])], ("l4: 2 pods of 1 x g", "l4: 2 x g")),
+    ],
+    ids=["one pod", "two engines alike", "leader and workers", "copies, and another size"],
+)
+def test_a_placement_counts_the_pods_of_every_engine(
+    engines: list[tuple[int, list[MemberShape]]], shown: tuple[str, ...]
+) -> None:
+    """Two engines that ask the same take twice as much, and a reviewer must see that."""
+    shape = ReplicaShape(
+        engines=tuple(
+            EngineShape(name=f"e{number}", copies=copies, members=tuple(members))
+            for number, (copies, members) in enumerate(engines)
+        )
+    )
+    there = MemberPlacement(pool="l4", claims=(Claim(request="gpu", device_class="g"),))
+    placement = tuple(EnginePlacement(engine=each.name, members=(there,) * len(each.members)) for each in shape.engines)
+    placed = Placed(
+        id=ReplicaId("ml", "d", "a", 0),
+        name="d-0",
+        placement=placement,
+        shape=shape,
+        digest=shape_digest(shape),
+        labels={},
+        kept=False,
+        reason=next(iter(Reason)),
+    )
+    plan = SimpleNamespace(situation=SimpleNamespace(existing=Existing()), snapshot=SimpleNamespace(clusters=()))
+    assert placement_view(cast("Plan", plan), placed).devices == shown
