@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from automation.driver.shared import STAGED_KEY, share_facts
+from automation.driver.shared import STAGED_KEY, SharedFacts
 from automation.scheduling.existing import Existing, ExistingCache
 from components.lock import CacheEntry, CacheShape, SecretUse, shape_digest
 from components.naming import CacheId, StackName
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SHAPE = CacheShape(source="HuggingFace", repo="org/w", size_gib=1, secret=SecretUse(name="hf", key="HF_TOKEN"))
 ID = CacheId("ml", "w", "a", 0)
+FLEET = SimpleNamespace(
+    caches={("ml", "w"): SimpleNamespace(spec=SimpleNamespace(hugging_face=SimpleNamespace(auth_secret=SHAPE.secret)))}
+)
 SHARD = Shard("dev", Share.EVERYTHING)
 
 
@@ -43,8 +46,8 @@ def share(config: Config, *, staged: bool) -> Any:
     """Share the facts of a state with or without a staged cache, and return what the stack is told of it."""
     entry = CacheEntry(cache="w", cluster="a", shape=shape_digest(SHAPE))
     caches = {ID: ExistingCache(ID, entry, SHAPE)} if staged else {}
-    situation = cast("Situation", SimpleNamespace(existing=Existing(caches=caches)))
-    share_facts(cast("Session", SimpleNamespace(runner=config)), situation, SHARD)
+    situation = cast("Situation", SimpleNamespace(fleet=FLEET, existing=Existing(caches=caches)))
+    SharedFacts(cast("Session", SimpleNamespace(runner=config))).share(situation, SHARD)
     told = config.values.get(STAGED_KEY)
     return None if told is None else json.loads(told)
 
