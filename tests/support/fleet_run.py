@@ -239,7 +239,7 @@ class FleetRun:
         """Run one command to its end; fail unless it ends with ``code``."""
         return self._run([sys.executable, "-P", "-m", "automation.cli", *arguments], self._environment(), code)
 
-    def by_hand(self, *arguments: str, code: int = 0) -> Answer:
+    def by_hand(self, *arguments: str, code: int = 0, stdin: str = "") -> Answer:
         """Run plain ``pulumi`` with the variables that ``berth env --simulated`` prints."""
         answer = self.berth("env", "--simulated", "--json")
         environment = self._environment()
@@ -248,16 +248,16 @@ class FleetRun:
                 environment.pop(name, None)
             else:
                 environment[name] = value
-        return self._run(["pulumi", *arguments, "--non-interactive"], environment, code)
+        return self._run(["pulumi", *arguments, "--non-interactive"], environment, code, stdin)
 
-    def _run(self, command: list[str], environment: Mapping[str, str], code: int) -> Answer:
+    def _run(self, command: list[str], environment: Mapping[str, str], code: int, stdin: str = "") -> Answer:
         already = len(self._starts())
         began = time.monotonic()
         done = subprocess.run(
             command,
             cwd=self.repo,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,
