@@ -77,28 +77,52 @@ def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:
     return tuple(sorted([*changed, *gone]))
 
 
-def _manifests(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in _walk(folder):
-        yield path.relative_to(folder).as_posix(), _content(path)
+def _manifests(folder: Path) -> list[tuple[str, bytes]]:
+    """Read every manifest; raises ConfigError with all that cannot be read, because what is missed would be deleted."""
+    problems: list[Problem] = []
+    found = []
+    for path in _walk(folder, problems):
+        try:
+            found.append((path.relative_to(folder).as_posix(), _content(path)))
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return found
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        top = Path(here) == folder
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and not (top and name == LOCK_FOLDER))
-        for name in sorted(files):
-            path = Path(here, name)
-            if name.endswith(SUFFIXES) and not name.startswith(".") and path.is_file():
-                yield path
+def _walk(folder: Path, problems: list[Problem], *, above: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Yield the manifests below a folder, sorted, its own before those in its subfolders; links are followed."""
+    here = folder.resolve()
+    if here in above:
+        problems.append(_unreadable(folder, "leads back to a folder above it"))
+        return
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        problems.append(_unreadable(folder, error.strerror or str(error)))
+        return
+    folders = [entry for entry in entries if entry.is_dir()]
+    for entry in entries:
+        if entry.name.endswith(SUFFIXES) and not entry.is_dir():
+            if entry.is_file():
+                yield entry
+            else:
+                problems.append(_unreadable(entry, "a link that leads nowhere" if entry.is_symlink() else "not a file"))
+    for entry in folders:
+        if above or entry.name != LOCK_FOLDER:
+            yield from _walk(entry, problems, above=(*above, here))
+
+
+def _unreadable(path: Path, why: str) -> Problem:
+    return Problem("file-unreadable", f"cannot be read: {why}", str(path))
 
 
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError(
-            [Problem("file-unreadable", f"cannot be read: {error.strerror or error}", str(path))]
-        ) from error
+        raise ConfigError([_unreadable(path, error.strerror or str(error))]) from error
 
 
 def _holds(path: Path, content: bytes) -> bool:

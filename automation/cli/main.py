@@ -8,10 +8,9 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 from automation.cli.answered import ANSWERED
-from components.errors import BerthError, InternalError
+from components.errors import BerthError, InternalError, UsageError
 
 _INTERRUPTED = 130
-_USAGE = 2
 
 VERBS = {
     "init": "Write a commented, valid environment to start from.",
@@ -63,8 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result: Any = build_app()(list(arguments), exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        sys.stderr.write(f"{str(error).strip()}\n  help: berth --help\n")
-        return _USAGE
+        return _report(UsageError(str(error).strip(), help="berth --help"), arguments)
     except BerthError as error:
         return _report(error, arguments)
     except BrokenPipeError:

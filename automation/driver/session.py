@@ -17,6 +17,7 @@ from automation.engine.run_mark import RunMarks
 from automation.engine.runner import Runner
 from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.environment import engine_environment
+from automation.engine.toolchain.simulated import read_project
 from automation.observe.reachability import Observer
 from components.errors import UsageError
 
@@ -45,6 +46,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         raise UsageError(
             f"{layout.root} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init NAME"
         )
+    read_project(layout.project_file)  # the engine's words about a broken one name no place
     toolchain = ensure(layout, progress=reporter.phase)
     if workspace.simulated:
         prepare_simulation(layout)

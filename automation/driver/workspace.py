@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from automation.engine.toolchain.layout import Layout
+from components.api.near import did_you_mean
 from components.api.syntax import is_dns_label
 from components.errors import UsageError
 from components.naming import StackName
@@ -35,13 +36,7 @@ class Workspace:
         layout = Layout.find()
         folder = environment_folder(layout.root, environment, environments=environments)
         if not folder.is_dir():
-            found = sorted(path.name for path in folder.parent.glob("*") if path.is_dir())
-            known = f"environments in {folder.parent}: {', '.join(found)}" if found else f"{folder.parent} has none"
-            raise UsageError(
-                f"there is no environment {environment!r} ({known})",
-                consequence="Nothing was changed.",
-                help=f"berth init {environment}, or --environments DIR",
-            )
+            raise _no_environment(environment, folder.parent)
         return cls(layout, environment, folder, simulated)
 
     @property
@@ -53,3 +48,16 @@ class Workspace:
     def project(self) -> Path:
         """The folder with the ``Pulumi.yaml`` that runs of this kind use."""
         return self.layout.simulated_project if self.simulated else self.layout.root
+
+
+def _no_environment(environment: str, folder: Path) -> UsageError:
+    """Return the error for an environment that is not there, with the ones that are."""
+    found = sorted(path.name for path in folder.glob("*") if path.is_dir() and is_dns_label(path.name))
+    known = f"environments in {folder}: {', '.join(found)}" if found else f"{folder} has none"
+    meant = did_you_mean(environment, found)
+    make = f"berth init {environment}"
+    return UsageError(
+        f"there is no environment {environment!r} ({known if folder.is_dir() else f'there is no folder {folder}'})",
+        consequence="Nothing was changed.",
+        help=f"{meant} If not: {make}" if meant else f"{make}, or --environments DIR",
+    )

@@ -37,7 +37,7 @@ def prepare(layout: Layout) -> Path | None:
 
 def simulated_project(source: Path) -> str:
     """Write the text of the copy."""
-    project = _read(source)
+    project = read_project(source)
     if not isinstance(project.get("config"), dict):
         # The old spelling of stackConfigDir is a folder under this key.
         project.pop("config", None)
@@ -50,7 +50,8 @@ def simulated_project(source: Path) -> str:
     return _NOTE.format(file=source) + yaml.safe_dump(project, sort_keys=False, allow_unicode=True)
 
 
-def _read(source: Path) -> dict[str, Any]:
+def read_project(source: Path) -> dict[str, Any]:
+    """Read a project file; raises ConfigError, with the place, when it is none."""
     try:
         project = yaml.safe_load(source.read_bytes())
     except yaml.MarkedYAMLError as error:
@@ -59,7 +60,9 @@ def _read(source: Path) -> dict[str, Any]:
         raise _unreadable(source, error.problem or "not YAML", line=line, column=column) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise _unreadable(source, "not YAML in UTF-8") from error
-    if not isinstance(project, dict):
+    except OSError as error:
+        raise _unreadable(source, f"cannot be read: {error.strerror or error}") from error
+    if not isinstance(project, dict) or not isinstance(project.get("name"), str):
         raise _unreadable(source, "a project file is a mapping with name and runtime")
     return project
 

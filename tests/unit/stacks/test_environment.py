@@ -1,5 +1,7 @@
 """The environment's folder: what is read, and how the lock is written."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,23 +59,45 @@ def test_hidden_and_other_files_are_passed_over(folder: Path) -> None:
     assert read_manifests(folder).raise_if_errors() == FLEET
 
 
-def test_unreadable_file_is_a_located_error(folder: Path) -> None:
-    """A dangling link is no file and passed over; a folder without permission would be an error, as this is."""
+def test_what_cannot_be_read_is_an_error_and_not_passed_over(folder: Path) -> None:
+    """What it may hold would be taken for deleted: links that lead nowhere, files and folders without permission."""
     (folder / "models/ml/link.yaml").symlink_to(folder / "nowhere")
-    assert read_manifests(folder).raise_if_errors() == FLEET
-    path = folder / "models/ml/qwen.yaml"
-    original = Path.read_bytes
+    os.mkfifo(folder / "platform/pipe.yaml")
+    (folder / "models/loop").symlink_to(folder / "models")
+    (folder / "models/ml/.#qwen.yaml").symlink_to("somebody@host.41")
+    shut = folder / "models/shut"
+    shut.mkdir()
+    read, listed = Path.read_bytes, Path.iterdir
+
+    def refuse_file(self: Path) -> bytes:
+        if self.name == "qwen.yaml":
+            raise PermissionError(13, "Permission denied")
+        return read(self)
+
+    def refuse_folder(self: Path) -> Iterator[Path]:
+        if self == shut:
+            raise PermissionError(13, "Permission denied")
+        return listed(self)
+
     with pytest.MonkeyPatch.context() as patch:
-
-        def refuse(self: Path) -> bytes:
-            if self == path:
-                raise PermissionError(13, "Permission denied")
-            return original(self)
-
-        patch.setattr(Path, "read_bytes", refuse)
+        patch.setattr(Path, "read_bytes", refuse_file)
+        patch.setattr(Path, "iterdir", refuse_folder)
         with pytest.raises(ConfigError) as caught:
             read_manifests(folder)
-    assert caught.value.problems[0].file == str(path)
+    assert {(problem.file, problem.message) for problem in caught.value.problems} == {
+        (str(folder / "models/loop"), "cannot be read: leads back to a folder above it"),
+        (str(folder / "models/ml/link.yaml"), "cannot be read: a link that leads nowhere"),
+        (str(folder / "models/ml/qwen.yaml"), "cannot be read: Permission denied"),
+        (str(shut), "cannot be read: Permission denied"),
+        (str(folder / "platform/pipe.yaml"), "cannot be read: not a file"),
+    }
+
+
+def test_links_are_followed(folder: Path, tmp_path: Path) -> None:
+    """To files and to folders: environments share classes that way."""
+    (folder / "models").rename(tmp_path / "elsewhere")
+    (folder / "models").symlink_to(tmp_path / "elsewhere")
+    assert read_manifests(folder).raise_if_errors() == FLEET
 
 
 def test_broken_lock_names_its_file(folder: Path) -> None:
