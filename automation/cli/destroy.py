@@ -38,13 +38,13 @@ def destroy(
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
-        situation = read_situation(session, create=False)
+        situation = read_situation(session, create=False, lenient=True)
         if not yes:
             _confirm(where, sinks)
         for text in free_proven(session):
             session.reporter.note(text)
         if repair_all(session, situation):
-            situation = read_situation(session, create=False)
+            situation = read_situation(session, create=False, lenient=True)
         done = tear_down(session, situation)
         view = DestroyedView(
             environment=where.env,

@@ -18,7 +18,7 @@ def drift(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
-        situation = read_situation(session, create=False)
+        situation = read_situation(session, create=False, lenient=True)
         found = find_drift(session, situation)
         view = DriftView(
             environment=where.env,

@@ -15,7 +15,7 @@ def status(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
-        view = status_view(session, read_situation(session, create=False))
+        view = status_view(session, read_situation(session, create=False, lenient=True))
     if sinks.machine:
         sinks.document(view.to_json())
     else:

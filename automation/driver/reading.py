@@ -58,20 +58,33 @@ def read_manifests_of(workspace: Workspace) -> tuple[Fleet, tuple[Problem, ...]]
     return loaded.raise_if_errors(), loaded.problems
 
 
-def read_situation(session: Session, *, create: bool = True, missing_ok: bool = False) -> Situation:
+def read_situation(
+    session: Session, *, create: bool = True, missing_ok: bool = False, lenient: bool = False
+) -> Situation:
     """Read manifests, lock and states, and ask which clusters answer.
 
     ``create`` makes the environment's stacks when they do not exist yet (an empty stack holds nothing); without it a
-    missing environment raises StackNotFound, unless ``missing_ok``.
+    missing environment raises StackNotFound, unless ``missing_ok``. ``lenient`` is for whoever only looks or tears
+    down: a manifest that no longer fits what exists must not keep a person from that, so it is said and passed over.
     """
     fleet, warnings = read_manifests_of(session.workspace)
     committed = committed_lock(session)
     checkpoints = read_checkpoints(session, fleet, committed, must_exist=not (create or missing_ok))
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
-    refuse_removed(fleet, existing)
-    refuse_other_layout(fleet, checkpoints)
-    refuse_other_source(fleet, existing)
+    refusals = (
+        lambda: refuse_removed(fleet, existing),
+        lambda: refuse_other_layout(fleet, checkpoints),
+        lambda: refuse_other_source(fleet, existing),
+    )
+    for refuse in refusals:
+        try:
+            refuse()
+        except ConfigError as error:
+            if not lenient:
+                raise
+            for problem in error.problems:
+                session.reporter.note(problem.message)
     found = tuple(each for each in shards(fleet, clusters=existing.clusters) if _is_wanted(each, fleet, checkpoints))
     if create:
         for shard in found:

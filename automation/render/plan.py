@@ -36,7 +36,12 @@ def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
     lines += resource_lines(plan.resources, plan.counts)
     lines += policy_lines(plan.policies)
     lines += [line(Span("note: ", "dim"), note) for note in plan.notes]
-    if plan.empty:
+    if plan.empty and plan.shortfalls:
+        short = count(len(plan.shortfalls), "deployment")
+        lines.append(
+            line(Span("No changes", "warn"), f", and {short} of {plan.environment} still short of what is wanted.")
+        )
+    elif plan.empty:
         lines.append(line(Span("No changes.", "ok"), f" {plan.environment} is as its manifests say."))
     return lines
 
@@ -89,7 +94,8 @@ def verdict_lines(verdicts: Sequence[VerdictView], *, width: int) -> list[Line]:
     rows: list[tuple[str, str, str]] = []
     for each in verdicts:
         name = f"{each.cluster} (planned)" if each.planned else each.cluster
-        first, *rest = each.pools or (each.message,)
+        # Where replicas are already, the cluster's own word says why it gets no more; its pools are the detail.
+        first, *rest = (each.message, *each.pools) if each.taken else each.pools or (each.message,)
         rows.append((name, each.code, first))
         rows += [("", "", reason) for reason in rest]
     return table(columns, rows, width=width, indent=2, blank="")
