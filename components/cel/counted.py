@@ -43,6 +43,7 @@ from components.cel.counted_nodes import (
 from components.cel.estimate import is_bind
 from components.cel.library.registry import implementation, is_variadic
 from components.cel.problem import EvaluationAborted, EvaluationError
+from components.cel.regex.pattern import metered
 from components.cel.sizes import LIST_COST, MAP_COST, STRUCT_COST
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.types import DEVICE
@@ -75,7 +76,7 @@ class CountedProgram:
         """Give the value, or the error as a value, and the cost."""
         state = State(view, self._slots, limit, record)
         try:
-            value = self._root.evaluate(state)
+            value = metered(lambda: self._root.evaluate(state))
         except EvaluationAborted as error:
             return error, state.tracker.cost
         return value, state.tracker.cost

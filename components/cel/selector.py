@@ -28,6 +28,7 @@ from components.cel.estimate import estimate
 from components.cel.messages import words
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
+from components.cel.regex.pattern import metered
 from components.cel.syntax import Call, Expr, children
 from components.cel.validators import validate
 from components.cel.values import Opt, Value
@@ -45,6 +46,7 @@ FAST_ESTIMATE: Final = 100_000
 CACHE_SIZE: Final = 4_096
 _FORM_OBSERVERS: Final = frozenset({"isInteger", "asInteger", "asApproximateFloat", "add", "sub"})
 _CRASHING: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "flatten"})
+_SEARCHING: Final = frozenset({"matches", "find", "findAll"})
 _FORM_CHANGERS: Final = frozenset({"compareTo", "isLessThan", "isGreaterThan", "add", "sub"})
 
 
@@ -223,19 +225,23 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
         cost = estimate(checked)
     closure: Closure | None = None
     slots = 1
-    if cost <= FAST_ESTIMATE and not _needs_care(checked.root):
+    names = _names(checked.root)
+    if cost <= FAST_ESTIMATE and not _needs_care(names):
         planner = Planner(checked, constants)
         closure = planner.plan(checked.root)
+        if names & _SEARCHING:
+            closure = _metered(closure)
         slots = planner.slots
     return Selector(expression, minor, gates, cost, scheduler, closure, slots)
 
 
-def _needs_care(root: Expr) -> bool:
-    """Tell whether only the counted way is right.
+def _metered(closure: Closure) -> Closure:
+    """Bound what all searches of an evaluation cost together."""
+    return lambda env: metered(lambda: closure(env))
 
-    It is where an evaluation could see that a comparison changed the form of a quantity, and for list functions on
-    whose misuse upstream's counter panics.
-    """
+
+def _names(root: Expr) -> set[str]:
+    """Collect the functions that are called."""
     names: set[str] = set()
     stack = [root]
     while stack:
@@ -243,6 +249,15 @@ def _needs_care(root: Expr) -> bool:
         if type(node) is Call:
             names.add(node.function)
         stack += children(node)
+    return names
+
+
+def _needs_care(names: set[str]) -> bool:
+    """Tell whether only the counted way is right.
+
+    It is where an evaluation could see that a comparison changed the form of a quantity, and for list functions on
+    whose misuse upstream's counter panics.
+    """
     if names & _CRASHING:
         return True
     return bool(names & _FORM_OBSERVERS) and bool(names & _FORM_CHANGERS)

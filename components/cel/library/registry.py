@@ -17,7 +17,7 @@ from components.cel.kinds import fits
 from components.cel.library import conversions, formats, lists, network, objects, templates, text, times
 from components.cel.problem import EvaluationError
 from components.cel.regex.parser import RegexError
-from components.cel.regex.pattern import compile_pattern
+from components.cel.regex.pattern import computed_pattern
 from components.cel.types import Kind
 from components.cel.values import CelMap, MapAccumulator, Value
 
@@ -54,7 +54,7 @@ def _ordering(test: Callable[[int], bool]) -> Implementation:
 
 def _pattern(source: str) -> Any:
     try:
-        return compile_pattern(source)
+        return computed_pattern(source)
     except RegexError as error:
         raise EvaluationError("bad-regex", error.message) from error
 

@@ -1,7 +1,8 @@
 """Compile and run patterns: a thread list over the program, or the interpreter's engine where that cannot explode.
 
-The work of one search is bounded by ``MAX_WORK`` visited instructions; beyond it the search is reported as
-unsupported, never as a wrong answer.
+The work of one search is bounded by ``MAX_WORK`` visited instructions, that of all searches of one evaluation by
+``MAX_TOTAL``; beyond it the search is reported as unsupported, never as a wrong answer. The interpreter's engine is
+taken while an upper bound of its steps is small.
 """
 
 # ruff: noqa: C901 - one branch per kind of node
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from math import comb, prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from components.cel.problem import EvaluationError
 from components.cel.regex.charset import CharSet
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_WORK: Final = 2_000_000
+MAX_TOTAL: Final = 20_000_000
+_MAX_STEPS: Final = 1_000_000
+_MAX_ALL_STEPS: Final = 100_000_000
+_COMPILE: Final = 10  # what compiling an instruction costs, in visited ones
+_TOO_MUCH: Final = "the regular expressions need too many steps"
 _SHORT_TEXT: Final = 128
 _MAX_LOOPS: Final = 2
 _WORD: Final = "[0-9A-Za-z_]"
@@ -35,15 +43,40 @@ _CHAR, _SPLIT, _ASSERT, _JUMP, _MATCH = range(5)
 Instruction: TypeAlias = list[Any]
 Program: TypeAlias = tuple[tuple[Any, ...], ...]
 Fragment: TypeAlias = tuple[int, list[tuple[int, int]], bool]
+_T = TypeVar("_T")
+
+
+class _Meter:
+    """What one evaluation may still spend: visited instructions, and steps of the interpreter's engine."""
+
+    __slots__ = ("steps", "work")
+
+    def __init__(self) -> None:
+        self.work = MAX_TOTAL
+        self.steps = _MAX_ALL_STEPS
+
+
+_METER: Final[ContextVar[_Meter | None]] = ContextVar("meter", default=None)
+"""Set while an evaluation runs, in the thread that runs it."""
+
+
+def metered(work: Callable[[], _T]) -> _T:
+    """Evaluate with one bound on all searches."""
+    token = _METER.set(_Meter())
+    try:
+        return work()
+    finally:
+        _METER.reset(token)
 
 
 class Pattern:
     """A compiled pattern; immutable."""
 
-    __slots__ = ("_entry", "_native", "_program", "_unsupported", "source")
+    __slots__ = ("_entry", "_native", "_program", "_unsupported", "size", "source")
 
     def __init__(self, source: str, code: Code, unsupported: str) -> None:
         self.source = source
+        self.size = len(code)
         self._unsupported = unsupported
         self._native = None if unsupported else _native(code)
         self._program: Program = ()
@@ -55,10 +88,14 @@ class Pattern:
         """Find the leftmost match at or after ``start``, by preference among those that start there."""
         if self._unsupported:
             raise EvaluationError("unsupported", self._unsupported)
+        meter = _METER.get() or _Meter()
         if self._native is not None and len(text) <= _SHORT_TEXT:
-            found = self._native.search(text, start)
-            return found.span() if found else None
-        return _run(self._program, self._entry, text, start)
+            steps = self._native.steps(len(text))
+            if steps <= min(_MAX_STEPS, meter.steps):
+                meter.steps -= steps
+                found = self._native.regex.search(text, start)
+                return found.span() if found else None
+        return _run(self._program, self._entry, text, start, meter)
 
     def matches(self, text: str) -> bool:
         """Tell whether there is a match anywhere."""
@@ -93,33 +130,67 @@ def compile_pattern(source: str) -> Pattern:
     return Pattern(source, code, unsupported)
 
 
-def _native(code: Code) -> re.Pattern[str] | None:
+class _Native:
+    """A pattern for the interpreter's engine, and what bounds the paths through it."""
+
+    __slots__ = ("_loops", "_sets", "_ways", "regex")
+
+    def __init__(self, source: str, loops: int, ways: int, sets: int) -> None:
+        self.regex = re.compile(source)
+        self._loops = loops
+        self._ways = ways
+        self._sets = sets
+
+    def steps(self, size: int) -> int:
+        """Bound the steps on a text: where it starts and where each loop ends, times choices, times what is walked."""
+        return comb(size + self._loops + 1, self._loops + 1) * self._ways * (1 + min(size, self._sets))
+
+
+def computed_pattern(source: str) -> Pattern:
+    """Compile a pattern that an evaluation made, and charge it for that."""
+    meter = _METER.get() or _Meter()
+    if meter.work <= 0:
+        raise EvaluationError("unsupported", _TOO_MUCH)
+    made = compile_pattern(source)
+    meter.work -= _COMPILE * made.size
+    return made
+
+
+def _native(code: Code) -> _Native | None:
     """Translate for the interpreter's engine when at most two single characters are repeated without bound."""
-    stack: list[tuple[str, bool]] = []
-    loops = 0
+    stack: list[tuple[str, bool, int]] = []
+    loops = sets = 0
     for op, value, flag in code:
         if op == "set":
             assert isinstance(value, CharSet)
             if value.categories:
                 return None
-            stack.append((value.source(), True))
+            sets += 1
+            stack.append((value.source(), True, 1))
         elif op == "assert":
-            stack.append((_ASSERTIONS[str(value)], False))
+            stack.append((_ASSERTIONS[str(value)], False, 1))
         elif op in {"cat", "alt"}:
             assert isinstance(value, int)
             parts = stack[len(stack) - value :]
             del stack[len(stack) - value :]
-            text = ("" if op == "cat" else "|").join(part for part, _ in parts)
-            stack.append((text if op == "cat" else f"(?:{text})", value == 1 and op == "cat" and parts[0][1]))
+            text = ("" if op == "cat" else "|").join(part for part, _, _ in parts)
+            ways = prod(ways for _, _, ways in parts) if op == "cat" else sum(ways for _, _, ways in parts)
+            single = value == 1 and op == "cat" and parts[0][1]
+            stack.append((text if op == "cat" else f"(?:{text})", single, ways))
         else:
-            text, single = stack.pop()
+            text, single, ways = stack.pop()
             if op != "quest":
                 loops += 1
                 if not single or loops > _MAX_LOOPS:
                     return None
+            else:
+                ways += 1
             mark = {"star": "*", "plus": "+", "quest": "?"}[op]
-            stack.append((f"(?:{text}){mark}{'' if flag else '?'}", False))
-    return re.compile(stack[0][0])
+            stack.append((f"(?:{text}){mark}{'' if flag else '?'}", False, ways))
+        if stack[-1][2] > _MAX_STEPS:
+            return None
+    text, _, ways = stack[0]
+    return _Native(text, loops, ways, sets)
 
 
 def _program(code: Code) -> tuple[Program, int]:
@@ -195,8 +266,9 @@ def _is_word(char: str) -> bool:
     return char == "_" or (char.isascii() and char.isalnum())
 
 
-def _run(body: Program, entry: int, text: str, start: int) -> tuple[int, int] | None:
+def _run(body: Program, entry: int, text: str, start: int, meter: _Meter) -> tuple[int, int] | None:
     """Simulate all threads in order of preference."""
+    limit = min(MAX_WORK, meter.work)
     threads: list[tuple[int, int]] = []
     found: tuple[int, int] | None = None
     work = 0
@@ -206,8 +278,9 @@ def _run(body: Program, entry: int, text: str, start: int) -> tuple[int, int] | 
         seeds = threads if found else [*threads, (entry, pos)]
         for seed, began in seeds:
             work += _close(body, seed, began, text, pos, seen, ready)
-        if work > MAX_WORK:
-            raise EvaluationError("unsupported", "the regular expression needs too many steps on this text")
+        if work > limit:
+            meter.work -= work
+            raise EvaluationError("unsupported", _TOO_MUCH)
         threads = []
         char = text[pos : pos + 1]
         for index, began in ready:
@@ -219,6 +292,7 @@ def _run(body: Program, entry: int, text: str, start: int) -> tuple[int, int] | 
                 threads.append((following, began))
         if found and not threads:
             break
+    meter.work -= work
     return found
 
 

@@ -11,6 +11,7 @@ from components.cel.environment import COST_LIMIT, MAX_BYTES
 from components.cel.explain import explain
 from components.cel.problem import MAX_MESSAGE, SelectorError
 from components.cel.quantity import Quantity, QuantityError
+from components.cel.regex.pattern import compile_pattern
 from components.cel.selector import Outcome, admit, compile_selector, compile_unlimited
 
 SECONDS: Final = 20.0  # of the processor; the usual is below two, a slow and busy machine is slower
@@ -167,3 +168,22 @@ def test_a_long_chain_of_errors_names_the_first() -> None:
     answer = compile_selector(" || ".join(f"{A}.n{number}" for number in range(50)), stored=True).evaluate(VIEW)
     assert answer.outcome is Outcome.ERROR
     assert f"{D}/n0" in answer.message
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a?){24}b", "(a?a?){20}b", "a*a*b", "(a|a|a|a)(a|a|a|a)(a|a|a|a)(a|a|a|a)(a|a|a|a)b"]
+)
+def test_optional_repeats_do_not_explode(pattern: str) -> None:
+    """The interpreter's own engine backtracks; it is only asked where that is cheap."""
+    began = time.process_time()
+    assert not compile_pattern(pattern).matches("a" * 64)
+    assert time.process_time() - began < 1
+
+
+def test_all_searches_of_one_evaluation_are_bounded_together() -> None:
+    """Each is within its own bound; the sum is an error, which is never a match."""
+    numbers = ",".join(["1"] * 3000)
+    answer = compile_selector(f'[{numbers}].exists(x, "{"a" * 1000}".matches("(a?){{50}}b"))').evaluate(VIEW)
+    assert (answer.outcome, answer.kind) == (Outcome.ERROR, "unsupported")
+    patterns = f'[{numbers}].exists(x, "b".matches("(a{{30}}){{30}}" + string(x)))'
+    assert compile_unlimited(patterns).evaluate(VIEW).outcome in {Outcome.ERROR, Outcome.NO_MATCH}
