@@ -44,14 +44,13 @@ class _Level:
 class RegexParser:
     """One parse."""
 
-    __slots__ = ("_flags", "_levels", "_names", "_pos", "_repeated", "_text", "unsupported")
+    __slots__ = ("_flags", "_levels", "_pos", "_repeated", "_text", "unsupported")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._pos = 0
         self._flags: frozenset[str] = frozenset()
         self._levels = [_Level(frozenset())]
-        self._names: set[str] = set()
         self._repeated = False
         self.unsupported = ""
 
@@ -262,9 +261,6 @@ class RegexParser:
         name = self._text[start:end] if end > 0 else ""
         if not name or any(char not in _NAME for char in name):
             self._fail("invalid named capture")
-        if name in self._names:
-            self._fail("duplicate capture group name")
-        self._names.add(name)
         self._pos = end + 1
 
     def _read_flags(self) -> bool:  # noqa: RET503 - the last line always raises

@@ -29,6 +29,7 @@ def _load(name: str) -> Any:
 
 
 RUNS = [("reference", minor) for minor in MINORS] + [("upstream", minor) for minor in (MINORS[0], MINORS[-1])]
+RUNS += [("libraries", "1.36")]
 
 
 @pytest.mark.parametrize(("name", "minor"), RUNS)
