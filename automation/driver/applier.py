@@ -122,7 +122,7 @@ class _StepRun:
         checkpoint = self.situation.checkpoints[self.shard.stack]
         skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable).exclude
         left = frozenset(skipped) | withheld_urns(preview, checkpoint, self.step.withheld)
-        left |= beyond_scope(preview, checkpoint, self.step.kind)
+        left |= beyond_scope(preview, checkpoint, self.step.kind) - self._released(preview, checkpoint)
         if not any(_does_something(each) and each.urn not in left for each in preview.steps):
             return None
         applied = self.session.runner.up(
@@ -137,6 +137,16 @@ class _StepRun:
             applied.require_ok()
         failures = failures_by_component(applied.failures, checkpoint, steps=applied.steps)
         return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
+
+    def _released(self, preview: Preview, checkpoint: Checkpoint) -> frozenset[str]:
+        """Return the resources of pools that earlier steps had to withhold: a retirement replaces them.
+
+        A whole cluster waits for the next run's build, which makes anew what was on it.
+        """
+        if self.step.kind is not StepKind.RETIRE:
+            return frozenset()
+        names = {f"{cluster}/{pool}" for (cluster, pool), change in self.plan.changes.pools.items() if change.goes_away}
+        return withheld_urns(preview, checkpoint, tuple(names - set(self.step.withheld)))
 
     def _program(self) -> Program:
         simulated = self.session.workspace.simulated

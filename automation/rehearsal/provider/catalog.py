@@ -6,6 +6,7 @@ SDK's class says: its inputs come back, and every output that is always set gets
 """
 
 import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -167,16 +168,32 @@ class CatalogCloud:
         return self._settle(call, Live(id=target.id, outputs=outputs), verb="updating").outputs
 
     def delete(self, target: Target, outputs: dict[str, Any]) -> None:
-        """Delete a resource, unless something depends on it."""
+        """Delete a resource, unless something depends on it and does not go either."""
         _ours(target.id)
         call = self._call("delete", target, outputs)
         self._world.faults.before(call)
+        ends = time.monotonic() + self._world.patience
+        while (refusal := self._removed(target, outputs)) is not None:
+            if time.monotonic() >= ends or not self._is_retried(refusal):
+                raise refusal
+            time.sleep(0.05)
+        self._world.faults.after(call)
+
+    def _removed(self, target: Target, outputs: dict[str, Any]) -> Refused | None:
+        """Remove a resource that is there; return what the cloud says when something else keeps it."""
         with self._world.store.transaction() as transaction:
             row = self._find(transaction, target, outputs)
             if row is not None:
-                relations.unblocked(transaction, row, self._table.type(row.type))
+                try:
+                    relations.unblocked(transaction, row, self._table.type(row.type))
+                except Refused as refusal:
+                    return refusal
                 remove(transaction, row)
-        self._world.faults.after(call)
+        return None
+
+    def _is_retried(self, refusal: Refused) -> bool:
+        """Whether the real provider tries again, because what stands in the way may be going at the same time."""
+        return any(word in str(refusal) for word in self._table.facts.get("retried", ()))
 
     def invoke(self, token: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Answer a function from the table."""

@@ -1,13 +1,27 @@
 """The simulated AWS through the provider protocol: as strict as the real one, as far as the tables know it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from automation.rehearsal.cloud import SimulatedCloud
+from automation.rehearsal.scenario import Fault, Scenario
 from automation.rehearsal.wire import UNKNOWN, Secret
-from tests.support.simulated import CLUSTER, NODES, ROLE, SUBNET, VPC, Provider, Refusal, make_cluster, make_network
+from tests.support.simulated import (
+    CLUSTER,
+    NODES,
+    ROLE,
+    SUBNET,
+    VPC,
+    Provider,
+    Refusal,
+    make_cluster,
+    make_network,
+    serving,
+    settings_for,
+)
 
 ADDON = "aws:eks/addon:Addon"
 EIP = "aws:ec2/eip:Eip"
@@ -323,6 +337,22 @@ def test_what_others_use_cannot_be_deleted(aws: Provider, cloud: SimulatedCloud)
     for type_, id_ in order:
         aws.delete(type_, "x", id_)
     assert cloud.resources() == ()
+
+
+def test_a_subnet_waits_for_what_is_going_from_it(installed: Path, database: Path, scenario: Path) -> None:
+    """The real provider tries a deletion again while something that goes at the same time still stands in the way."""
+    slow = Fault(type=MOUNT, call="delete", delay=0.3)
+    Scenario.of(slow).write(scenario)
+    settings = {**settings_for(installed, "aws", database=database), "patience": 30}
+    with serving(settings) as provider, ThreadPoolExecutor(max_workers=1) as pool:
+        aws = provider.configure(region="us-east-1")
+        _, subnets = make_network(aws)
+        files, _ = aws.create(FILES, "files", {})
+        target, _ = aws.create(MOUNT, "target", {"fileSystemId": files, "subnetId": subnets[0]})
+        gone = pool.submit(aws.delete, MOUNT, "target", target)
+        aws.delete(SUBNET, "net-a", subnets[0])
+        gone.result()
+        assert SimulatedCloud(database).get(SUBNET, subnets[0]) is None
 
 
 def test_mount_targets_are_one_per_zone(aws: Provider) -> None:
