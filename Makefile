@@ -45,7 +45,7 @@ engine: toolchain ## the tests that start the real engine
 
 # With RETRY set, as in continuous integration, tests that failed are run once more, alone and in sight: these start
 # many processes and kill some of them, and a busy machine must not decide what lands.
-again = $(if $(RETRY),|| { echo "the tests that failed, once more:"; $(RUN)/pytest -q -m "$(1)" --last-failed --last-failed-no-failures=none; })
+again = $(if $(RETRY),|| { echo "failed tests once more:"; $(RUN)/pytest -q -m "$(1)" --last-failed --last-failed-no-failures=none; })
 
 check: $(STAMP) ## formatter, linter, type checkers, import rules
 	@$(RUN)/ruff format --check --quiet . && $(RUN)/ruff check --quiet . && echo "ruff: ok"
