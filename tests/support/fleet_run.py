@@ -269,6 +269,7 @@ class FleetRun:
             tuple(self._starts()[already:]),
             time.monotonic() - began,
         )
+        _note(command, answer)
         assert done.returncode == code, f"{' '.join(command)} ended with {done.returncode}, not {code}:\n{answer.said}"
         return answer
 
@@ -367,6 +368,16 @@ class FleetRun:
     def name_of(self, replica: str) -> str:
         """Return the name of a replica's objects."""
         return next(each.entry.name for identity, each in self.existing().replicas.items() if str(identity) == replica)
+
+
+def _note(command: list[str], answer: Answer) -> None:
+    """Write down what a command cost, if somebody asks for it by naming a file in ``BERTH_TEST_TIMES``."""
+    place = os.environ.get("BERTH_TEST_TIMES")
+    if place:
+        words = " ".join(command[command.index("automation.cli") + 1 :] if "automation.cli" in command else command)
+        counted = f"{answer.count('preview')} previews, {answer.count('up')} ups of {len(answer.starts)} starts"
+        with Path(place).open("a") as file:
+            file.write(f"{answer.seconds:6.1f} s  {counted}: {words}\n")
 
 
 def shared(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
