@@ -42,6 +42,7 @@ def plan(
     from automation.cli.running import session_for
     from automation.driver.gate import require_passed
     from automation.driver.planner import make_plan
+    from automation.driver.programs import import_ahead
     from automation.driver.reading import read_situation
     from automation.driver.refresh import Refresh
     from components.errors import UnexpectedChanges
@@ -49,6 +50,7 @@ def plan(
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
+        import_ahead()
         made = make_plan(session, read_situation(session), refresh=Refresh(refresh))
         show_plan(session, sinks, made)
         require_passed(made.previews)

@@ -38,6 +38,7 @@ def up(
     from automation.cli.asking import can_ask
     from automation.cli.plan import show_plan
     from automation.cli.running import session_for
+    from automation.driver.programs import import_ahead
     from automation.driver.refresh import Refresh
     from automation.driver.run import prepare, run_plan
     from automation.driver.view import step_view, up_view
@@ -48,6 +49,7 @@ def up(
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
     with session_for(where, sinks) as session:
+        import_ahead()
         # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
         prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or can_ask(sinks)))
         show_plan(session, talk, prepared.plan)

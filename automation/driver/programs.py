@@ -1,9 +1,18 @@
 """Programs for the engine: one shard of an environment, with a lock that the driver made."""
 
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING
+
 from automation.engine.runner import Program
 from components.api.fleet import Fleet
 from components.lock import Lock
 from stacks.shard import Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stacks.config import ProgramConfig
 
 
 def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Program:
@@ -14,9 +23,25 @@ def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Pr
     """
 
     def run() -> None:
-        from stacks.config import ProgramConfig  # noqa: PLC0415 (imports the cloud SDKs, when the engine asks)
-        from stacks.program import program  # noqa: PLC0415
-
-        program(fleet, lock, shard, ProgramConfig.from_pulumi(gated=True, simulated=simulated))
+        config, program = _program()
+        program(fleet, lock, shard, config.from_pulumi(gated=True, simulated=simulated))
 
     return run
+
+
+def import_ahead() -> None:
+    """Import what a program needs beside the reading of the state, which mostly waits for the engine."""
+
+    def run() -> None:
+        with suppress(Exception):  # whoever runs a program meets the same error, and reports it
+            _program()
+
+    Thread(target=run, name="import").start()
+
+
+def _program() -> "tuple[type[ProgramConfig], Callable[..., None]]":
+    """Import the program, and with it the cloud SDKs: late, because most commands run none."""
+    from stacks.config import ProgramConfig  # noqa: PLC0415
+    from stacks.program import program  # noqa: PLC0415
+
+    return ProgramConfig, program

@@ -37,7 +37,6 @@ class Sharded:
     led_to: set[str]
     """Where the routes of the front door lead."""
     by_hand: dict[str, Answer]
-    again: Answer
     removed: Answer
     stacks: list[str]
 
@@ -67,12 +66,11 @@ def sharded(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> 
         for address in end["addresses"]
     }
     by_hand = {stack: run.by_hand("preview", "--stack", stack, "--expect-no-changes") for stack in run.stacks()}
-    again = run.berth("plan", "--expect-no-changes")
     run.write("platform/b.yaml", cluster("b", more="  removing: true\n"))
     run.write("models/search/embed.yaml", deployment("embed", namespace="search"))
     removed = run.berth("up", "--yes", "--json")
     stacks = run.stacks()
-    return Sharded(run, built, held, gateways, addresses, led_to, by_hand, again, removed, stacks)
+    return Sharded(run, built, held, gateways, addresses, led_to, by_hand, removed, stacks)
 
 
 def test_clusters_are_built_before_the_front_door(sharded: Sharded) -> None:
@@ -95,11 +93,6 @@ def test_the_front_door_is_told_where_gateways_are(sharded: Sharded) -> None:
 def test_a_hand_preview_of_every_stack_is_empty(sharded: Sharded) -> None:
     """Plain pulumi sees the same configuration, so it finds nothing to do."""
     assert sorted(sharded.by_hand) == STACKS
-
-
-def test_a_plan_of_what_is_there_is_one_preview_for_each_stack(sharded: Sharded) -> None:
-    """No part of the platform was edited."""
-    assert sorted(operations(sharded.again, "preview")) == STACKS
 
 
 def test_only_stacks_with_something_to_do_are_asked(sharded: Sharded) -> None:

@@ -6,6 +6,7 @@ their answers, their exit codes. ``applied`` gives a fleet that is up already: i
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -23,7 +24,9 @@ from automation.cli.init import project_files
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.state import read_existing
 from automation.engine.toolchain.layout import Layout
+from automation.rehearsal import derive
 from automation.rehearsal.cloud import SimulatedCloud
+from automation.rehearsal.install import install
 from automation.rehearsal.scenario import SCENARIO_VARIABLE, Fault, Scenario
 from automation.scheduling.existing import Existing
 from components.naming import StackName
@@ -187,8 +190,14 @@ class FleetRun:
 
     @classmethod
     def make(cls, root: Path, pulumi: Path, files: Mapping[str, str]) -> "FleetRun":
-        """Make the repo, and an environment of ``files``."""
+        """Make the repo, and an environment of ``files``.
+
+        The rules of the simulated providers, which take a while to derive, are kept from one test run to the next.
+        """
         run = cls(root, pulumi)
+        home, kept = run.layout.simulated_home, _kept_rules()
+        install(home, interpreter=Path(sys.executable), database=run.layout.simulated_clouds, rules=kept)
+        shutil.copytree(kept, home / "rehearsal")
         for path, text in project_files(run.repo).items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -368,6 +377,12 @@ class FleetRun:
     def name_of(self, replica: str) -> str:
         """Return the name of a replica's objects."""
         return next(each.entry.name for identity, each in self.existing().replicas.items() if str(identity) == replica)
+
+
+def _kept_rules() -> Path:
+    """Name a folder for derived rules; another way of deriving them is another folder."""
+    digest = hashlib.sha256(Path(derive.__file__).read_bytes()).hexdigest()[:12]
+    return Path(__file__).resolve().parents[2] / ".berth" / "test-rules" / digest
 
 
 def _note(command: list[str], answer: Answer) -> None:
