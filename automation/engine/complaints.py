@@ -27,7 +27,7 @@ from components.naming import StackName
 BerthFailure = DriverError | UsageError
 _NOTHING = "Nothing was changed."
 
-_TORN = r"\bEOF$"
+_TORN = r"\bEOF$|unexpected end of JSON input"
 
 
 def is_torn(result: CommandResult) -> bool:
@@ -45,6 +45,13 @@ class Failure:
     release: str
     look: Callable[[Lease], Lease] = lambda lease: lease
     """Tells more about the holder of a lease."""
+    restore: Callable[[], str] = str
+    """Gives the command that puts a whole copy in place of a truncated state; empty when none is truncated."""
+
+    @property
+    def where(self) -> str:
+        """The stack in words; commands that are about no stack in particular name the backend."""
+        return f"stack {self.stack}" if self.stack.environment else "the stacks of this project"
 
     @property
     def last_words(self) -> str:
@@ -64,13 +71,14 @@ def complaint(
     release: str,
     also: tuple[str, ...] = (),
     look: Callable[[Lease], Lease] = lambda lease: lease,
+    restore: Callable[[], str] = str,
 ) -> BerthFailure:
-    """Return the error that a failed command stands for.
+    """Return the error that a failed command stands for; see :class:`Failure` for ``look`` and ``restore``.
 
-    ``also`` holds messages that came as events; ``look`` tells more about the holder of a lease.
+    ``also`` holds messages that came as events.
     """
     said = "\n".join(plain(text) for text in (result.stderr, result.stdout, *also) if text.strip())
-    failure = Failure(stack, result, said, release, look)
+    failure = Failure(stack, result, said, release, look, restore)
     if result.timed_out:
         return _timed_out(failure)
     if result.requests:
@@ -175,25 +183,26 @@ def _still_has_resources(failure: Failure) -> BerthFailure:
 
 
 def _torn_state(failure: Failure) -> BerthFailure:
+    restore = failure.restore()
+    why = "a disk was full when it was written" if restore else "its writer was killed, or is writing it now"
     return DriverError(
-        f"the state of {f'stack {failure.stack}' if failure.stack.environment else 'a stack'} cannot be read:"
-        " its writer was killed, or is writing it now",
-        consequence=_NOTHING,
-        help="run it again when the other run has ended",
+        f"the state of {failure.where} cannot be read: {why}",
+        consequence=f"{_NOTHING} The newest whole copy lacks what was made since." if restore else _NOTHING,
+        help=restore or "run it again when the other run has ended",
     )
 
 
 def _broken_state(failure: Failure) -> BerthFailure:
     return DriverError(
-        f"the state of stack {failure.stack} is not sound: {failure.last_words}",
+        f"the state of {failure.where} is not sound: {failure.last_words}",
         consequence=_NOTHING,
-        help=f"restore {failure.stack}.json in the backend from the .bak beside it",
+        help=failure.restore() or f"restore {failure.stack}.json in the backend from the .bak beside it",
     )
 
 
 def _newer_engine(failure: Failure) -> BerthFailure:
     return ToolchainError(
-        f"the state of stack {failure.stack} was written by a newer engine",
+        f"the state of {failure.where} was written by a newer engine: {failure.last_words}",
         consequence=_NOTHING,
         help="berth doctor",
     )
@@ -220,7 +229,7 @@ def _usage(failure: Failure) -> BerthFailure:
 
 
 def _unknown(failure: Failure) -> BerthFailure:
-    return DriverError(f"the engine failed on stack {failure.stack}: {failure.last_words}")
+    return DriverError(f"the engine failed on {failure.where}: {failure.last_words}")
 
 
 def _was_cancelled(failure: Failure) -> BerthFailure:
@@ -249,6 +258,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[Failure], BerthFailure]], ...] = 
             _no_policy_pack,
             (
                 "could not (?:start|load) policy pack",
+                "policy pack .* failed to start",
                 "failed to load Pulumi policy project",
                 "error running policy pack",
                 "no analyzer plugin",
@@ -261,13 +271,17 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[Failure], BerthFailure]], ...] = 
             _no_project,
             (
                 r"no Pulumi\.yaml project file found",
-                r"could not unmarshal .*Pulumi\.ya?ml",
+                r"could not (?:unmarshal|validate) .*Pulumi\.ya?ml",
                 "failed to load Pulumi project",
             ),
         ),
         (
             _newer_engine,
-            ("is newer than what this version of the Pulumi CLI understands", "deployment schema version"),
+            (
+                "is newer than what this version of the Pulumi CLI understands",
+                "deployment schema version",
+                "unsupported (?:checkpoint|deployment) version",
+            ),
         ),
         (_torn_state, (_TORN,)),
         (

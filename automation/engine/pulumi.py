@@ -10,15 +10,17 @@ when it ends without a result.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from automation.engine.arguments import nothing, operation_options
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.complaints import cancelled, complaint, is_torn
+from automation.engine.disk_room import DiskRoom, disk_room
 from automation.engine.events import Event, Result
 from automation.engine.file_backend import FileBackend
 from automation.engine.inline import INLINE_ERROR, InlineProgram, serving
@@ -124,7 +126,8 @@ class PulumiRunner:
     def import_state(self, checkpoint: Checkpoint) -> None:
         """Replace the state of the checkpoint's stack; pending operations in it are dropped by the engine."""
         text = json.dumps(checkpoint.raw)
-        self._command(checkpoint.stack, ["stack", "import", "--stack", str(checkpoint.stack)], stdin=text)
+        with self._room(checkpoint.stack, ["import"]):
+            self._command(checkpoint.stack, ["stack", "import", "--stack", str(checkpoint.stack)], stdin=text)
 
     def tags(self, stack: StackName) -> Mapping[str, str]:
         """Return the notes that are kept in the backend beside the stack."""
@@ -173,7 +176,7 @@ class PulumiRunner:
         listener: Listener | None = None,
     ) -> Preview:
         """Return what ``up`` would do."""
-        args = ["preview", *_options(policy_pack=policy_pack, exclude=exclude, refresh=refresh)]
+        args = ["preview", *operation_options(policy_pack=policy_pack, exclude=exclude, refresh=refresh)]
         run = self._operate(stack, args, program, listener)
         return run.transcript.preview(stack, seconds=run.seconds)
 
@@ -189,9 +192,9 @@ class PulumiRunner:
         listener: Listener | None = None,
     ) -> Applied:
         """Make the stack what ``program`` says."""
-        if exclude:
+        if len(self._known(stack, exclude)) < len(exclude):  # only what is yet to be created can be missed by others
             self._require_closed(self.preview(stack, program, exclude=exclude))
-        options = _options(policy_pack=policy_pack, exclude=exclude, refresh=refresh, go_on=continue_on_error)
+        options = operation_options(policy_pack=policy_pack, exclude=exclude, refresh=refresh, go_on=continue_on_error)
         run = self._operate(stack, ["up", "--yes", "--skip-preview", *options], program, listener)
         return run.transcript.applied(stack, seconds=run.seconds)
 
@@ -200,7 +203,10 @@ class PulumiRunner:
     ) -> Preview:
         """Return what ``destroy`` would delete."""
         run = self._operate(
-            stack, ["destroy", "--preview-only", *_options(exclude=self._known(stack, exclude))], _nothing, listener
+            stack,
+            ["destroy", "--preview-only", *operation_options(exclude=self._known(stack, exclude))],
+            nothing,
+            listener,
         )
         return run.transcript.preview(stack, seconds=run.seconds)
 
@@ -213,14 +219,17 @@ class PulumiRunner:
         listener: Listener | None = None,
     ) -> Applied:
         """Delete every resource of the stack; the stack itself stays."""
-        options = _options(exclude=self._known(stack, exclude), go_on=continue_on_error)
-        run = self._operate(stack, ["destroy", "--yes", "--skip-preview", *options], _nothing, listener)
+        options = operation_options(exclude=self._known(stack, exclude), go_on=continue_on_error)
+        run = self._operate(stack, ["destroy", "--yes", "--skip-preview", *options], nothing, listener)
         return run.transcript.applied(stack, seconds=run.seconds)
 
     def drift(self, stack: StackName, *, exclude: Sequence[str] = (), listener: Listener | None = None) -> Preview:
         """Return how the real resources differ from the state, which stays as it is."""
         run = self._operate(
-            stack, ["refresh", "--preview-only", *_options(exclude=self._known(stack, exclude))], _nothing, listener
+            stack,
+            ["refresh", "--preview-only", *operation_options(exclude=self._known(stack, exclude))],
+            nothing,
+            listener,
         )
         return run.transcript.preview(stack, seconds=run.seconds)
 
@@ -233,8 +242,8 @@ class PulumiRunner:
         listener: Listener | None = None,
     ) -> Applied:
         """Store in the state what the real resources are: all of them, or ``targets`` only."""
-        options = [f"--target={urn}" for urn in targets] or _options(exclude=self._known(stack, exclude))
-        run = self._operate(stack, ["refresh", "--yes", "--skip-preview", *options], _nothing, listener)
+        options = [f"--target={urn}" for urn in targets] or operation_options(exclude=self._known(stack, exclude))
+        run = self._operate(stack, ["refresh", "--yes", "--skip-preview", *options], nothing, listener)
         return run.transcript.applied(stack, seconds=run.seconds)
 
     def _known(self, stack: StackName, exclude: Sequence[str]) -> tuple[str, ...]:
@@ -272,7 +281,11 @@ class PulumiRunner:
             wiring = [f"--client={address}", "--exec-kind", "auto.inline", "--event-log", f"tcp://{address}"]
             shown = ["--suppress-outputs", "--suppress-progress", "--color", "never"]
             parallel = ["--parallel", str(self._parallel)] if self._parallel else []
-            result = self._start(stack, [*args, "--stack", str(stack), *wiring, *shown, *parallel])
+            whole = [*args, "--stack", str(stack), *wiring, *shown, *parallel]
+            with self._room(stack, args) as room:
+                result = self._start(stack, whole, may_repeat=lambda: not transcript.events)
+        if room and room.gave_out:
+            raise room.error()
         run = _Run(result, transcript, time.monotonic() - began)
         self._require_end(stack, run, inline)
         return run
@@ -295,14 +308,25 @@ class PulumiRunner:
             failed = InternalError(f"the program of stack {stack} failed: {said}")
             raise (failed if broken else stopper) from inline.error
 
-    def _start(self, stack: StackName, args: Sequence[str], *, stdin: str = "") -> CommandResult:
-        if not (self._project / "Pulumi.yaml").is_file():
-            raise UsageError(
-                f"{self._project} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init"
-            )
+    def _room(self, stack: StackName, args: Sequence[str]) -> AbstractContextManager[DiskRoom | None]:
+        """Keep room for the state of a folder backend while the engine may write it."""
+        backend = self._folder_backend()
+        if backend is None or args[0] == "preview" or "--preview-only" in args:
+            return nullcontext()
+        return disk_room(backend.root, name=str(stack), state=backend.size(stack), interruption=self.interruption)
+
+    def _start(
+        self,
+        stack: StackName,
+        args: Sequence[str],
+        *,
+        stdin: str = "",
+        may_repeat: Callable[[], bool] = lambda: True,
+    ) -> CommandResult:
+        self._require_project()
         result = self._run(args, stdin)
         for _ in range(_READS):
-            if not is_torn(result):
+            if not is_torn(result) or not may_repeat():
                 return result
             time.sleep(_READ_PAUSE)  # another run may be writing it
             result = self._run(args, stdin)
@@ -346,34 +370,17 @@ class PulumiRunner:
 
     def _complaint(self, stack: StackName, result: CommandResult, *, also: tuple[str, ...] = ()) -> BerthError:
         release = self._release.format(stack=stack)
-        return complaint(stack, result, release=release, also=also, look=self._look)
+        backend = self._folder_backend()
+        restore = (lambda: backend.restore(stack)) if backend else str
+        return complaint(stack, result, release=release, also=also, look=self._look, restore=restore)
+
+    def _require_project(self) -> None:
+        if not (self._project / "Pulumi.yaml").is_file():
+            raise UsageError(
+                f"{self._project} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init"
+            )
 
     def _folder_backend(self) -> FileBackend | None:
+        self._require_project()
         project = yaml.safe_load((self._project / "Pulumi.yaml").read_bytes())
         return FileBackend.at(self._environment.get("PULUMI_BACKEND_URL", ""), str(project.get("name", "")))
-
-
-def _nothing() -> None:
-    """Stand in where an operation runs no program; it keeps the engine from looking for a language host."""
-
-
-def _options(
-    *,
-    policy_pack: PolicyPackRef | None = None,
-    exclude: Sequence[str] = (),
-    refresh: bool = False,
-    go_on: bool = False,
-) -> list[str]:
-    options: list[str] = []
-    if policy_pack:
-        options += ["--policy-pack", str(policy_pack.path)]
-        if policy_pack.config:
-            options += ["--policy-pack-config", str(policy_pack.config)]
-    options += [f"--exclude={urn}" for urn in exclude]
-    if refresh:
-        # Each resource is read just before its own step. Reading all of them first makes the engine show what is to be
-        # deleted to policies as if it stayed (3.274.1), and asks with the settings that providers used to have.
-        options += ["--refresh", "--run-program"]
-    if go_on:
-        options.append("--continue-on-error")
-    return options

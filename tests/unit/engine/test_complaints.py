@@ -62,6 +62,10 @@ LOCKED = (
         ("error: stack 'organization/town/dev' already exists", DriverError, "is there already"),
         ("error: no Pulumi.yaml project file found", UsageError, "no Pulumi project here"),
         ("error: 'dev' is newer than what this version of the Pulumi CLI understands.", ToolchainError, "newer engine"),
+        ("error: unsupported checkpoint version 99", ToolchainError, "newer engine: unsupported checkpoint version 99"),
+        ('error: policy pack "p" failed to start: exit status 1', ToolchainError, "policy pack cannot run"),
+        ("error: could not validate '/p/Pulumi.yaml': expected an object", UsageError, "no Pulumi project here"),
+        ("error: place 1: unexpected end of JSON input", DriverError, "state of stack dev cannot be read"),
         ("error: snapshot integrity failure; it was already written", DriverError, "not sound"),
         ("error: failed to load checkpoint: EOF", DriverError, "cannot be read"),
         ("panic: runtime error: index out of range", DriverError, "engine itself failed"),
@@ -170,6 +174,17 @@ def test_only_an_end_of_file_is_a_torn_file() -> None:
     assert is_torn(failed("error: EOF"))
     assert not is_torn(failed("error: unexpected EOF in GEOFENCE"))
     assert not is_torn(failed("EOF", code=0))
+
+
+def test_a_truncated_state_comes_with_the_command_that_restores_it() -> None:
+    """When there is a whole copy; and a command that is about no stack in particular says so."""
+    text = failed("error: place 1: unexpected end of JSON input")
+    found = complaint(StackName(""), text, release="", restore=lambda: "cp whole torn")
+    assert found.summary.startswith("the state of the stacks of this project cannot be read: a disk was full")
+    assert "lacks what was made since" in found.consequence
+    assert found.help == "cp whole torn"
+    assert said(text).help == "run it again when the other run has ended"
+    assert said(failed("error: snapshot integrity failure")).help.startswith("restore dev.json")
 
 
 def test_no_error_shows_a_machines_path_by_itself() -> None:

@@ -164,3 +164,36 @@ def test_every_stack_that_is_held_is_listed(root: Path) -> None:
     hold(root, 41)
     assert backend_at(root).leased() == (STACK,)
     assert backend_at(root / "nowhere").leased() == ()
+
+
+def test_a_lease_that_could_not_be_written_is_removed(root: Path) -> None:
+    """Its run ended at once, and every later one would fail over the part; one that is just being written stays."""
+    folder = root / ".pulumi" / "locks" / "organization" / "town" / str(STACK)
+    for name in ("old.json", "new.json"):
+        (folder / name).write_text('{"pid": 4')
+    (folder / "old.json.attrs").write_text("{}")
+    os.utime(folder / "old.json", (0, 0))
+    assert backend_at(root).mend(STACK) is True
+    assert [file.name for file in folder.iterdir()] == ["new.json"]
+    assert backend_at(root).mend(STACK) is False
+
+
+def test_a_truncated_state_is_restored_from_the_newest_whole_copy(root: Path) -> None:
+    """The backup beside it first; it may be truncated as well, then the newest of the history."""
+    backend = backend_at(root)
+    state = root / ".pulumi" / "stacks" / "town" / "dev.east.json"
+    history = root / ".pulumi" / "history" / "town" / "dev.east"
+    history.mkdir(parents=True)
+    state.write_text("{}")
+    assert backend.restore(STACK) == ""
+    state.write_text('{"checkpoint": {"lat')
+    assert backend.restore(STACK) == ""
+    for name in ("1.checkpoint.json", "2.checkpoint.json", "3.history.json"):
+        (history / f"dev.east-{name}").write_text("{}")
+    backup = state.with_name("dev.east.json.bak")
+    backup.write_text("{")
+    assert backend.restore(STACK) == f"cp '{history}/dev.east-2.checkpoint.json' '{state}'"
+    backup.write_text("{}")
+    assert backend.restore(StackName("")) == f"cp '{backup}' '{state}'"
+    assert backend.size(STACK) == state.stat().st_size
+    assert backend.size(StackName("other")) == 0
