@@ -5,6 +5,7 @@ It runs the ``berth`` command in a project of its own under ``.berth/demo``, wit
 exit codes and, at the end, that the clouds are empty.
 """
 
+import difflib
 import os
 import shutil
 import subprocess
@@ -78,8 +79,8 @@ class Demo:
             raise DriverError(f"{file} does not hold {old!r}")
         path.write_text(before.replace(old, new, 1), encoding="utf-8")
         sys.stdout.write(f"\n# {file}\n")
-        sys.stdout.writelines(f"-{text}\n" for text in old.splitlines())
-        sys.stdout.writelines(f"+{text}\n" for text in new.splitlines())
+        lines = difflib.ndiff(old.splitlines(), new.splitlines())
+        sys.stdout.writelines(f"{line.rstrip()}\n" for line in lines if not line.startswith("?"))
         sys.stdout.flush()
 
         def undo() -> None:

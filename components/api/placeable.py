@@ -5,7 +5,7 @@ scheduler's answer is the one that counts: it also knows order, counts that are 
 that are alike are asked once, and so are deployments that ask for the same: fleets are large, and their kinds are few.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final
 
 from components.api.codes import Code
@@ -62,7 +62,7 @@ class Placeability:
                 "its cache cannot be staged on any cluster that it selects",
                 lambda cluster: cache is None or _staged(cache, cluster),
             ),
-            ("", lambda cluster: not self._device_refusal(deployment, cluster)),
+            ("", lambda cluster: not self._device_refusal(deployment, [cluster])),
         )
         clusters = self.clusters
         if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
@@ -71,16 +71,20 @@ class Placeability:
             clusters = [cluster for cluster in clusters if keeps(cluster)]
             if not clusters:
                 return reason
-        return self._device_refusal(deployment, clusters[0])
+        return self._device_refusal(deployment, clusters) or "no cluster has nodes for all of its requests together"
 
-    def _device_refusal(self, deployment: ModelDeployment, cluster: InferenceCluster) -> str:
-        """Return why no pool of ``cluster`` can serve some request of the deployment; empty when each has one."""
-        minor = known_minor(cluster.kubernetes_minor)
-        found = [each for pool in cluster.spec.node_pools for each in self.devices.get(pool.class_name, ())]
+    def _device_refusal(self, deployment: ModelDeployment, clusters: Iterable[InferenceCluster]) -> str:
+        """Return which request no pool of any of ``clusters`` can serve, and why; empty when each can be served."""
+        found = [
+            (count, view, known_minor(cluster.kubernetes_minor))
+            for cluster in clusters
+            for pool in cluster.spec.node_pools
+            for count, view in self.devices.get(pool.class_name, ())
+        ]
         for request in _requests(deployment):
-            if not any(count >= request.count for count, _ in found):
+            if not any(count >= request.count for count, *_ in found):
                 return f"the request `{request.name}` wants {request.count} of one kind, and no node has so many"
-            if not any(count >= request.count and _selects(request, view, minor) for count, view in found):
+            if not any(count >= request.count and _selects(request, view, minor) for count, view, minor in found):
                 return f"no node has {request.count} of the devices that the request `{request.name}` selects"
         return ""
 

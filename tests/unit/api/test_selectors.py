@@ -63,6 +63,19 @@ def test_a_request_that_no_device_fits_is_warned_of() -> None:
     assert "no node has 1 of the devices that the request `gpu` selects" in problem.message
 
 
+@pytest.mark.parametrize("name", ["aside", "zone"])
+def test_the_reason_is_that_of_the_whole_fleet(name: str) -> None:
+    """A cluster of small nodes does not hide that another has nodes that are large enough and of the wrong kind."""
+    small = "apiVersion: modelplane.ai/v1alpha1\nkind: InferenceCluster\n"
+    small += f"metadata: {{name: {name}}}\nspec:\n"
+    small += "  cluster: {source: Existing, existing: {secretRef: {name: edge-kubeconfig}}}\n"
+    small += "  nodePools: [{name: p, className: l4}]\n"
+    other = Edit("coder", 'device.driver == "gpu.nvidia.com"', 'device.driver == "gpu.example.com"')
+    (problem,) = load(other, **{"platform/small.yaml": small}).problems
+    assert problem.code == Code.DEPLOYMENT_UNPLACEABLE
+    assert problem.message.endswith("no node has 8 of the devices that the request `gpu` selects")
+
+
 def test_a_request_that_only_a_newer_cluster_would_take_is_warned_of() -> None:
     """The one newer cluster is the edge, which has no pools."""
     new = "cel: device.allowMultipleAllocations == false"
