@@ -2,25 +2,26 @@
 
 The only place where program and driver touch the files of an environment. Layout: ``environment.yaml``,
 ``platform/*.yaml``, ``models/<namespace>/*.yaml``, and ``lock/``, which holds what planning wrote. Hidden folders and
-files are passed over.
+files are passed over (``manifest_files`` walks it).
 """
 
 import os
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from components.api.load import SUFFIXES, LoadResult, load_fleet
-from components.errors import ConfigError, DriverError, LockError, Problem
+from components.api.load import LoadResult, load_fleet
+from components.clusters.sources import SOURCES
+from components.errors import DriverError, LockError
 from components.lock import Lock, dump_lock, load_lock
+from stacks.manifest_files import LOCK_FOLDER, manifest_files, read_file
+from stacks.shown_path import shown_path
 
 ENVIRONMENTS_VARIABLE: Final = "BERTH_ENVIRONMENTS"
 """Names the folder of all environments, for repos that hold no source of Berth."""
 
 DEFAULT_FOLDER: Final = Path("stacks", "environments")
-LOCK_FOLDER: Final = "lock"
 
 
 def environment_folder(root: Path, name: str, *, environments: Path | None = None) -> Path:
@@ -38,12 +39,14 @@ def read_environment(folder: Path) -> tuple[LoadResult, Lock | None]:
 
     Raises ConfigError when a file cannot be read at all, and LockError when the lock cannot be understood.
     """
-    return load_fleet(_manifests(folder), name=folder.name), read_lock(folder)
+    return read_manifests(folder), read_lock(folder)
 
 
 def read_manifests(folder: Path) -> LoadResult:
     """Read the manifests alone, for whoever must go on when the lock is unreadable."""
-    return load_fleet(_manifests(folder), name=folder.name)
+    return load_fleet(
+        manifest_files(folder), name=folder.name, shown=lambda path: shown_path(folder / path), sources=SOURCES.keys()
+    )
 
 
 def read_lock(folder: Path) -> Lock | None:
@@ -51,7 +54,7 @@ def read_lock(folder: Path) -> Lock | None:
     place = folder / LOCK_FOLDER
     if not place.is_dir():
         return None
-    return load_lock({path.name: _content(path) for path in sorted(place.glob("*.yaml")) if path.is_file()})
+    return load_lock({path.name: read_file(path) for path in sorted(place.glob("*.yaml")) if path.is_file()})
 
 
 def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:
@@ -75,54 +78,6 @@ def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:
             consequence="The lock on disk is still the old one.",
         ) from error
     return tuple(sorted([*changed, *gone]))
-
-
-def _manifests(folder: Path) -> list[tuple[str, bytes]]:
-    """Read every manifest; raises ConfigError with all that cannot be read, because what is missed would be deleted."""
-    problems: list[Problem] = []
-    found = []
-    for path in _walk(folder, problems):
-        try:
-            found.append((path.relative_to(folder).as_posix(), _content(path)))
-        except ConfigError as error:
-            problems += error.problems
-    if problems:
-        raise ConfigError(problems)
-    return found
-
-
-def _walk(folder: Path, problems: list[Problem], *, above: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """Yield the manifests below a folder, sorted, its own before those in its subfolders; links are followed."""
-    here = folder.resolve()
-    if here in above:
-        problems.append(_unreadable(folder, "leads back to a folder above it"))
-        return
-    try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    except OSError as error:
-        problems.append(_unreadable(folder, error.strerror or str(error)))
-        return
-    folders = [entry for entry in entries if entry.is_dir()]
-    for entry in entries:
-        if entry.name.endswith(SUFFIXES) and not entry.is_dir():
-            if entry.is_file():
-                yield entry
-            else:
-                problems.append(_unreadable(entry, "a link that leads nowhere" if entry.is_symlink() else "not a file"))
-    for entry in folders:
-        if above or entry.name != LOCK_FOLDER:
-            yield from _walk(entry, problems, above=(*above, here))
-
-
-def _unreadable(path: Path, why: str) -> Problem:
-    return Problem("file-unreadable", f"cannot be read: {why}", str(path))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError([_unreadable(path, error.strerror or str(error))]) from error
 
 
 def _holds(path: Path, content: bytes) -> bool:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
+from components.api.advice import source_unsupported
+from components.api.codes import Code
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterOutputs
 from components.clusters.eks.args import EksClusterArgs
@@ -105,10 +107,4 @@ def _cluster(
             )
             return ExistingCluster(existing).cluster_outputs
         case other:
-            raise ConfigError(
-                [
-                    Problem(
-                        "source-unsupported", f"cluster {entry.name}: this Berth cannot build clusters on {other} yet"
-                    )
-                ]
-            )
+            raise ConfigError([Problem(Code.SOURCE_UNSUPPORTED, source_unsupported(entry.name, other))])

@@ -44,6 +44,7 @@ def init(
     from automation.render.text import line
     from components.api.syntax import is_dns_label
     from stacks.environment import environment_folder
+    from stacks.shown_path import shown_path
 
     for what, value in (("environment", name), ("namespace", namespace), ("cluster", cluster)):
         if not is_dns_label(value):
@@ -59,7 +60,7 @@ def init(
     existing = sorted(path for path in files if path.exists())
     if existing:
         raise UsageError(
-            f"{existing[0]} exists already",
+            f"{shown_path(existing[0])} exists already",
             consequence="Nothing was written.",
             help=f"choose another name: berth init {name}-2",
         )
@@ -69,10 +70,10 @@ def init(
             path.write_text(text)
     sinks = show.sinks()
     if sinks.machine:
-        written = [str(path) for path in files]
+        written = [shown_path(path) for path in files]
         sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Written", "dryRun": dry_run, "files": written})
     else:
-        sinks.data([line(str(path)) for path in files])
+        sinks.data([line(shown_path(path)) for path in files])
     sinks.say(f"next: berth validate -e {name}, then berth plan -e {name} --simulated")
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 from automation.cli.answered import ANSWERED
-from components.errors import BerthError, InternalError, UsageError
+from components.errors import BerthError, ConfigError, InternalError, UsageError
 
 _INTERRUPTED = 130
 
@@ -92,6 +92,11 @@ def _report(error: BerthError, arguments: Sequence[str]) -> int:
     if _wants_json(arguments):
         sinks.document(error_json(error))
     sinks.complain(error_lines(error))
+    if isinstance(error, ConfigError) and os.environ.get("GITHUB_ACTIONS") == "true":
+        from automation.cli.marks import github_lines
+        from automation.render.text import line
+
+        sinks.complain([line(text) for text in github_lines(error.problems)])
     return error.exit_code
 
 

@@ -20,11 +20,8 @@ When = Annotated[Literal["auto", "never", "always"], Parameter(env_var="BERTH_RE
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Show:
-    """How a verb shows its answer."""
-
-    output: Annotated[Output, Parameter(name=["--output", "-o"], env_var="BERTH_OUTPUT")] = "table"
-    """Form of the answer on stdout."""
+class Talk:
+    """How a verb talks, whatever the form of its answer."""
 
     json: Annotated[bool, Parameter(negative="")] = False
     """The same as ``-o json``."""
@@ -35,11 +32,24 @@ class Show:
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", env_var="BERTH_QUIET")] = False
     """Say nothing on stderr but errors."""
 
-    def sinks(self) -> "Sinks":
-        """Open the sinks that these options describe."""
+    def sinks_for(self, output: Output) -> "Sinks":
+        """Open sinks for people or for a machine; ``--json`` wins."""
         from automation.cli.sinks import Sinks
 
-        return Sinks(output="json" if self.json else self.output, color=self.color, quiet=self.quiet)
+        return Sinks(output="json" if self.json else output, color=self.color, quiet=self.quiet)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Show(Talk):
+    """How a verb shows its answer."""
+
+    output: Annotated[Output, Parameter(name=["--output", "-o"], env_var="BERTH_OUTPUT")] = "table"
+    """Form of the answer on stdout."""
+
+    def sinks(self) -> "Sinks":
+        """Open the sinks that these options describe."""
+        return self.sinks_for(self.output)
 
 
 @Parameter(name="*")

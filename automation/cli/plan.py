@@ -47,6 +47,7 @@ def plan(
     from automation.driver.refresh import Refresh
     from components.errors import UnexpectedChanges
     from stacks.environment import write_lock
+    from stacks.shown_path import shown_path
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
@@ -65,7 +66,7 @@ def plan(
             raise UnexpectedChanges("the plan has changes and none were expected", consequence="Nothing was written.")
         if not check and not dry_run:
             for path in write_lock(session.workspace.folder, made.target):
-                sinks.say(f"wrote {path}")
+                sinks.say(f"wrote {shown_path(path)}")
             if not made.empty:
                 sinks.say(f"next: {completed(f'berth up -e {where.env}', sys.argv[1:])}")
     return 0

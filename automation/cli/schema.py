@@ -33,7 +33,7 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
 
 def all_schemas() -> dict:
     """Return, by name, a function that makes each schema."""
-    from automation.render import views
+    from automation.render import manifest_views, views
     from components.api.kinds import KINDS
     from components.api.schema import schema as manifest_schema
     from components.lock import NamespaceLock, PlatformLock
@@ -50,5 +50,6 @@ def all_schemas() -> dict:
         "Explanation": views.ExplanationView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
+        "Validation": manifest_views.ValidationView,
     }
     return schemas | {name: model.model_json_schema for name, model in models.items()}

@@ -1,8 +1,8 @@
 """The reference page of the command line, made from the very app that parses it."""
 
 from collections.abc import Iterable, Iterator
-from inspect import cleandoc
-from typing import Any, Literal, get_args, get_origin
+from inspect import Parameter, cleandoc
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from cyclopts import App, Argument
 
@@ -64,9 +64,10 @@ def _arguments(app: App) -> Iterator[Argument]:
 
 
 def _owner(argument: Argument) -> type | None:
-    """Return the shared group that an option belongs to."""
+    """Return the shared group that an option belongs to; one that takes other values than there is a verb's own."""
     keys = ".".join(argument.keys)
-    return next((owner for owner in _SHARED if keys and keys in owner.__dataclass_fields__), None)
+    owner = next((owner for owner in _SHARED if keys and keys in owner.__dataclass_fields__), None)
+    return owner if owner and get_type_hints(owner)[keys] == argument.hint else None
 
 
 def _positional(argument: Argument) -> bool:
@@ -77,7 +78,7 @@ def _usage(name: str, own: Iterable[Argument]) -> str:
     words = []
     for each in own:
         if _positional(each):
-            word = each.names[0].lstrip("-").upper()
+            word = each.names[0].lstrip("-").upper() + ("..." if get_origin(each.hint) is tuple else "")
             words.append(word if each.field_info.required else f"[{word}]")
     return " ".join([name, *words, "[OPTIONS]"])
 
@@ -113,4 +114,4 @@ def _value(hint: Any) -> str:
 
 
 def _default(value: Any) -> str:
-    return "" if value in (None, False, "", ()) else code(str(value))
+    return "" if value in (None, False, "", (), Parameter.empty) else code(str(value))

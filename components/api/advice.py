@@ -25,6 +25,7 @@ _FABRICS: Final = {"EFA": ("EKS",), "InfiniBand": ("Nebius", "AKS"), "None": ()}
 def advise(reading: Reading) -> None:
     """Record every warning."""
     for source, cluster in reading.documents(InferenceCluster):
+        _buildable(reading, source, cluster)
         for index, pool in enumerate(cluster.spec.node_pools):
             _pool(source, cluster, pool, index)
     for source, gateway in reading.documents(InferenceGateway):
@@ -41,6 +42,20 @@ def advise(reading: Reading) -> None:
         if reason:
             message = f"no cluster can ever take this deployment: {reason}"
             deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, ("metadata", "name"))
+
+
+def _buildable(reading: Reading, source: Source, cluster: InferenceCluster) -> None:
+    """Say what planning will refuse: a cluster on a cloud that this version has no component for."""
+    if reading.buildable is None or cluster.source in reading.buildable or cluster.spec.lost:
+        return
+    message = source_unsupported(cluster.name, cluster.source)
+    hint = f"`berth plan` refuses it; sources that can be built: {', '.join(sorted(reading.buildable))}"
+    source.warn(Code.SOURCE_UNSUPPORTED, message, ("spec", "cluster", "source"), hint=hint)
+
+
+def source_unsupported(cluster: str, source: str) -> str:
+    """Say that a cluster cannot be built: in a warning where it is written, in an error where it is asked for."""
+    return f"cluster {cluster}: this Berth cannot build clusters on {source} yet"
 
 
 def _pool(source: Source, cluster: InferenceCluster, pool: NodePool, index: int) -> None:

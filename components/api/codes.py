@@ -131,3 +131,5 @@ class Code(StrEnum):
     """A deployment that no cluster can ever take."""
     DEVICE_UNUSABLE = "device-unusable"
     """A device of a class that no selector can ever match, because the API would not have it."""
+    SOURCE_UNSUPPORTED = "source-unsupported"
+    """A cluster on a cloud that this version cannot build clusters on."""

@@ -6,7 +6,7 @@ of all files come at once, sorted. What the files say together (references) is c
 right, and nothing is called missing that a file with a syntax error may hold.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar, cast
@@ -76,14 +76,18 @@ def load_fleet(
     name: str = "",
     complete: bool = True,
     ignore: Iterable[str] = (),
+    shown: Callable[[str], str] = str,
+    sources: Collection[str] | None = None,
 ) -> LoadResult:
     """Read an environment's files.
 
     ``name`` is the folder's name, which the Environment must bear; empty skips that check. With ``complete`` false the
     files are only some of an environment: a reference that leads outside is a warning, and no Environment is needed.
-    ``ignore`` holds patterns of paths that are passed over.
+    ``ignore`` holds patterns of paths that are passed over. ``shown`` says how a path is written in problems.
+    ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of.
     """
-    return _Loader(name=name, complete=complete, ignore=tuple(ignore)).load(files)
+    loader = _Loader(name=name, complete=complete, ignore=tuple(ignore), shown=shown, sources=sources)
+    return loader.load(files)
 
 
 def folder_namespace(path: str) -> str:
@@ -95,10 +99,20 @@ def folder_namespace(path: str) -> str:
 class _Loader:
     """One load; holds what the files gave so far."""
 
-    def __init__(self, *, name: str, complete: bool, ignore: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        complete: bool,
+        ignore: tuple[str, ...],
+        shown: Callable[[str], str],
+        sources: Collection[str] | None,
+    ) -> None:
         self.name = name
         self.complete = complete
         self.ignore = ignore
+        self.shown = shown
+        self.buildable = sources
         self.problems: list[Problem] = []
         self.sources: list[Source] = []
         self.unread: set[str] = set()
@@ -119,13 +133,14 @@ class _Loader:
             complete=self.complete,
             sound=sound,
             unnamed=frozenset(unnamed),
+            buildable=self.buildable,
         )
         check_references(reading)
         return self._result(first, environment)
 
     def _file(self, path: str, content: bytes) -> None:
         namespace = folder_namespace(path)
-        composed = compose(path, content)
+        composed = compose(self.shown(path), content)
         template = template_problem(composed)
         if template is not None:
             self.problems.append(template)
@@ -137,7 +152,7 @@ class _Loader:
         recogniser = Recogniser(namespace)
         others: list[MappingNode] = []
         for node in composed.documents:
-            for document in self._documents(node, composed):
+            for document in self._documents(node, composed, namespace):
                 source = Source(composed, document, Document)
                 model = recognise(source)
                 if model is not None:
@@ -152,7 +167,7 @@ class _Loader:
         if others:
             self._report_others(composed, others)
 
-    def _documents(self, node: Node, composed: Composed) -> Iterator[MappingNode]:
+    def _documents(self, node: Node, composed: Composed, namespace: str) -> Iterator[MappingNode]:
         """Yield the documents of a node: itself, or the items of a List."""
         if not isinstance(node, MappingNode):
             message = f"a document must be a mapping with apiVersion and kind, and this one is {kind_of(node)}"
@@ -160,11 +175,11 @@ class _Loader:
             self.problems.append(
                 Problem(Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=text)
             )
-            self.unread.add(folder_namespace(composed.file))
+            self.unread.add(namespace)
         elif node.text("kind") == "List" and node.text("apiVersion") == "v1":
             items = node.get("items")
             for item in items.items if isinstance(items, SequenceNode) else []:
-                yield from self._documents(item, composed)
+                yield from self._documents(item, composed, namespace)
         else:
             yield node
 
@@ -217,7 +232,7 @@ class _Loader:
         if self.complete and "" not in self.unread:
             message = "the environment has no document of kind Environment"
             hint = _MINIMAL % (self.name or "dev")
-            self.problems.append(Problem(Code.ENVIRONMENT_MISSING, message, "environment.yaml", help=hint))
+            self.problems.append(Problem(Code.ENVIRONMENT_MISSING, message, self.shown("environment.yaml"), help=hint))
         return None
 
     def _all(self) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Everything that one load has read, as the checks between documents see it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,7 +22,8 @@ class Reading:
 
     With ``complete`` false the files are only some of an environment, so what is not here may be elsewhere. ``sound``
     says that no file and no document had an error by itself. ``unnamed`` holds kind and namespace of documents whose
-    name could not be read, or is wrong: they may be what somebody refers to.
+    name could not be read, or is wrong: they may be what somebody refers to. ``buildable`` holds the sources of
+    clusters that can be built; None when that is not asked.
     """
 
     sources: dict[Key, Source]
@@ -31,6 +32,7 @@ class Reading:
     complete: bool = True
     sound: bool = True
     unnamed: frozenset[tuple[str, str]] = frozenset()
+    buildable: Collection[str] | None = None
     by_kind: dict[type[Document], list[tuple[Source, Any]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -80,7 +82,8 @@ class Reading:
             return True
         known = self.names(kind, namespace)
         where = f" in namespace {namespace}" if namespace else ""
-        message = f"there is no {kind.__name__} named `{name}`{where}"
+        among = "" if self.complete else " among these files"
+        message = f"there is no {kind.__name__} named `{name}`{where}{among}"
         severity = Severity.ERROR if self.complete else Severity.WARNING
         source.add(
             Code.REFERENCE_MISSING,

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from automation.cli.schema import all_schemas
-from automation.render import views
+from automation.render import manifest_views, views
 from components.api.kinds import KINDS
 from components.lock import NamespaceLock, PlatformLock
 from stacks.outputs import StackOutputs
@@ -32,6 +32,7 @@ MODELS: Final = (
     views.ExplanationView,
     views.DriftView,
     views.DestroyedView,
+    manifest_views.ValidationView,
 )
 
 

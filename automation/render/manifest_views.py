@@ -1,0 +1,59 @@
+"""The documents that verbs about manifests answer with."""
+
+from typing import Any, Literal
+
+from automation.render.views import API_VERSION, View
+from components.errors import Problem, Severity
+
+
+class ProblemView(View):
+    """One located problem; what is not known is left out."""
+
+    code: str
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    path: str = ""
+    """The place in the document: ``spec.nodePools[0].name``."""
+    allowed: str = ""
+    help: str = ""
+
+    @classmethod
+    def of(cls, problem: Problem) -> "ProblemView":
+        """Take over a problem."""
+        return cls(
+            code=str(problem.code),
+            severity=problem.severity,
+            message=problem.message,
+            file=problem.file,
+            line=problem.line,
+            column=problem.column,
+            path=problem.path,
+            allowed=problem.allowed,
+            help=problem.help,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document without the parts that are not known."""
+        return {key: value for key, value in super().to_json().items() if value}
+
+
+class ValidationView(View):
+    """What ``berth validate`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Validation"] = "Validation"
+    environment: str = ""
+    """The environment that was asked for by name; empty where paths were given."""
+    environments: tuple[str, ...] = ()
+    """Every environment that was checked as a whole."""
+    files: int = 0
+    """How many files were read."""
+    valid: bool
+    problems: tuple[ProblemView, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document."""
+        return super().to_json() | {"problems": [problem.to_json() for problem in self.problems]}

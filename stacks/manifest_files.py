@@ -1,0 +1,64 @@
+"""The files of a folder that hold manifests: which they are, and their bytes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from components.api.load import SUFFIXES
+from components.errors import ConfigError, Problem
+from stacks.shown_path import shown_path
+
+LOCK_FOLDER: Final = "lock"
+"""The folder of an environment that planning writes; it holds no manifests."""
+
+
+def manifest_files(folder: Path) -> list[tuple[str, bytes]]:
+    """Read every manifest below a folder, as pairs of the path below it and the bytes.
+
+    Raises ConfigError with all that cannot be read, because what is missed would be deleted.
+    """
+    problems: list[Problem] = []
+    found = []
+    for path in walk(folder, problems):
+        try:
+            found.append((path.relative_to(folder).as_posix(), read_file(path)))
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def walk(folder: Path, problems: list[Problem], *, above: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Yield the manifests below a folder, sorted, its own before those in its subfolders; links are followed."""
+    here = folder.resolve()
+    if here in above:
+        problems.append(_unreadable(folder, "leads back to a folder above it"))
+        return
+    try:
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        problems.append(_unreadable(folder, error.strerror or str(error)))
+        return
+    folders = [entry for entry in entries if entry.is_dir()]
+    for entry in entries:
+        if entry.name.endswith(SUFFIXES) and not entry.is_dir():
+            if entry.is_file():
+                yield entry
+            else:
+                problems.append(_unreadable(entry, "a link that leads nowhere" if entry.is_symlink() else "not a file"))
+    for entry in folders:
+        if above or entry.name != LOCK_FOLDER:
+            yield from walk(entry, problems, above=(*above, here))
+
+
+def read_file(path: Path) -> bytes:
+    """Read one file; raises ConfigError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError([_unreadable(path, error.strerror or str(error))]) from error
+
+
+def _unreadable(path: Path, why: str) -> Problem:
+    return Problem("file-unreadable", f"cannot be read: {why}", shown_path(path))
