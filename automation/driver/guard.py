@@ -7,6 +7,7 @@ change (what the clouds say about their resources) does not count.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from automation.driver.session import Session
@@ -16,20 +17,33 @@ from automation.engine.runner import Program
 from components.errors import DriverError
 
 
+@dataclass(frozen=True, slots=True)
+class GuardedProgram:
+    """A program that raises DriverError instead of running when its stack is no longer as in ``planned``."""
+
+    session: Session
+    planned: Checkpoint
+    program: Program
+
+    def __call__(self) -> None:
+        """Look at the state, then run."""
+        self.check()
+        self.program()
+
+    def check(self) -> None:
+        """Raise DriverError when the fleet in the state is another one than was planned from."""
+        stack = self.planned.stack
+        if _fleet(self.session.runner.export(stack)) != _fleet(self.planned):
+            raise DriverError(
+                f"stack {stack} was changed by another run since this one planned",
+                consequence="Nothing more was changed.",
+                help=f"berth up -e {stack.environment}",
+            )
+
+
 def guarded(session: Session, checkpoint: Checkpoint, program: Program) -> Program:
     """Return ``program``, which raises DriverError instead when its stack is no longer as in ``checkpoint``."""
-    planned = _fleet(checkpoint)
-
-    def run() -> None:
-        if _fleet(session.runner.export(checkpoint.stack)) != planned:
-            raise DriverError(
-                f"stack {checkpoint.stack} was changed by another run since this one planned",
-                consequence="Nothing more was changed.",
-                help=f"berth up -e {checkpoint.stack.environment}",
-            )
-        program()
-
-    return run
+    return GuardedProgram(session, checkpoint, program)
 
 
 def _fleet(checkpoint: Checkpoint) -> Mapping[str, Mapping[str, Any]]:

@@ -1,6 +1,7 @@
 """Programs for the engine: one shard of an environment, with a lock that the driver made."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -15,18 +16,28 @@ if TYPE_CHECKING:
     from stacks.config import ProgramConfig
 
 
-def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Program:
-    """Return a program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs.
+@dataclass(frozen=True, slots=True)
+class ShardProgram:
+    """The program that builds ``shard`` from ``lock``; the same function that plain ``pulumi`` runs.
 
     It does not refuse by itself what a policy forbids: every lock is previewed with the policy pack before it is
     applied, and the pack says more.
     """
 
-    def run() -> None:
-        config, program = _program()
-        program(fleet, lock, shard, config.from_pulumi(gated=True, simulated=simulated))
+    fleet: Fleet
+    lock: Lock
+    shard: Shard
+    simulated: bool
 
-    return run
+    def __call__(self) -> None:
+        """Register everything of the shard."""
+        config, program = _program()
+        program(self.fleet, self.lock, self.shard, config.from_pulumi(gated=True, simulated=self.simulated))
+
+
+def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Program:
+    """Return a program that builds ``shard`` from ``lock``."""
+    return ShardProgram(fleet, lock, shard, simulated)
 
 
 def import_ahead() -> None:

@@ -1,0 +1,172 @@
+"""A driver on a fake engine: an environment's folder, a runner in memory, clusters that answer or do not.
+
+What the commands do is called directly: ``plan``, ``up``, ``read``. Everything lies under one folder of the test.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from automation.driver.applier import Report
+from automation.driver.planner import Plan, make_plan
+from automation.driver.reading import Situation, read_situation
+from automation.driver.refresh import Refresh
+from automation.driver.run import Prepared, prepare, run_plan
+from automation.driver.session import Session
+from automation.driver.workspace import Workspace
+from automation.engine.checkpoint import Checkpoint
+from automation.engine.events import Event
+from automation.engine.state import read_existing
+from automation.engine.toolchain.layout import Layout
+from automation.observe.reachability import Reachability
+from automation.planning.step import Step
+from automation.scheduling.existing import Existing
+from components.naming import StackName
+from tests.support.fake_runner import FakeRunner
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@dataclass
+class Heard:
+    """A reporter that keeps what it hears."""
+
+    phases: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def phase(self, text: str) -> None:
+        """Keep the name of a phase."""
+        self.phases.append(text)
+
+    def note(self, text: str) -> None:
+        """Keep a note."""
+        self.notes.append(text)
+
+    def event(self, event: Event) -> None:
+        """Keep an event."""
+        self.events.append(event)
+
+
+@dataclass
+class FakeDriver:
+    """One environment named ``dev`` under ``root``, and everything that a run works with.
+
+    ``dead`` names clusters that do not answer, with the reason.
+    """
+
+    root: Path
+    runner: FakeRunner = field(default_factory=FakeRunner)
+    heard: Heard = field(default_factory=Heard)
+    dead: dict[str, str] = field(default_factory=dict)
+    simulated: bool = True
+    announced: list[Step] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, root: Path, files: Mapping[str, str]) -> "FakeDriver":
+        """Make the environment of ``files``."""
+        driver = cls(root)
+        for path, text in files.items():
+            driver.write(path, text)
+        return driver
+
+    @property
+    def folder(self) -> Path:
+        """The environment's folder."""
+        return self.root / "environments" / "dev"
+
+    @property
+    def session(self) -> Session:
+        """A session, as every command opens its own."""
+        workspace = Workspace(Layout(self.root), "dev", self.folder, self.simulated)
+        return Session(workspace, self.runner, self.heard, self, "1.0.0", lambda: NOW)
+
+    def reachable(self, endpoints: Mapping[str, str]) -> Mapping[str, Reachability]:
+        """Answer for every cluster."""
+        return {
+            name: Reachability(name, name not in self.dead, NOW, self.dead.get(name, "")) for name in sorted(endpoints)
+        }
+
+    # Manifests and lock
+
+    def write(self, path: str, text: str) -> None:
+        """Write one manifest."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Change a manifest in one place."""
+        text = (self.folder / path).read_text()
+        assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
+        self.write(path, text.replace(old, new))
+
+    def remove(self, path: str) -> None:
+        """Remove a manifest."""
+        (self.folder / path).unlink()
+
+    def lock(self) -> dict[str, bytes]:
+        """Return the files of the lock."""
+        return {path.name: path.read_bytes() for path in sorted((self.folder / "lock").glob("*"))}
+
+    # What commands do
+
+    def read(self, *, create: bool = True, missing_ok: bool = False, lenient: bool = False) -> Situation:
+        """Read the present."""
+        return read_situation(self.session, create=create, missing_ok=missing_ok, lenient=lenient)
+
+    def plan(self, *, refresh: Refresh = Refresh.AUTO) -> Plan:
+        """Plan and write nothing."""
+        return make_plan(self.session, self.read(create=False, missing_ok=True), refresh=refresh)
+
+    def prepare(self, *, settle: bool = True) -> Prepared:
+        """Settle what is left of earlier runs, and plan."""
+        return prepare(self.session, settle=settle)
+
+    def up(self, *, refresh: Refresh = Refresh.AUTO, meanwhile: Callable[[], None] = lambda: None) -> Report:
+        """Do all that ``berth up --yes`` does; ``meanwhile`` happens between the plan and its first step."""
+        prepared = prepare(self.session, refresh=refresh)
+        prepared.require_passed()
+        meanwhile()
+        self.announced = []
+        return run_plan(self.session, prepared.plan, announce=self.announced.append)
+
+    # What exists
+
+    def checkpoint(self, stack: str = "dev") -> Checkpoint:
+        """Return the state of a stack."""
+        return self.runner.export(StackName.parse(stack))
+
+    def existing(self) -> Existing:
+        """Return what exists, of all stacks together."""
+        return read_existing(self.runner.export(stack) for stack in self.runner.stacks())
+
+    def replicas(self) -> dict[str, str]:
+        """Return every replica with its phase; ``Failed`` for one that did not come up, ``Absent`` for one in parts."""
+        return {
+            str(identity): "Failed" if each.failure else each.entry.phase.value if each.ready else "Absent"
+            for identity, each in self.existing().replicas.items()
+        }
+
+    def backends(self, namespace: str, service: str) -> dict[str, int]:
+        """Return where a service leads, by the names of endpoints."""
+        found = self.existing().services[namespace, service].entry.backends
+        return {backend.endpoint: backend.weight for backend in found}
+
+    def name_of(self, replica: str) -> str:
+        """Return the name of a replica's objects."""
+        return next(each.entry.name for identity, each in self.existing().replicas.items() if str(identity) == replica)
+
+    def facts(self) -> dict[str, object]:
+        """Return all states, to compare before with after."""
+        return {str(stack): self.checkpoint(str(stack)).raw["deployment"] for stack in self.runner.stacks()}
+
+    def does(self) -> list[str]:
+        """Return and forget the operations that were asked of the engine, without the reading ones."""
+        done = [call for call in self.runner.calls if call.split()[0] in _WORK]
+        self.runner.calls.clear()
+        return done
+
+
+_WORK = frozenset({"preview", "up", "destroy", "refresh", "drift", "import_state", "remove_stack", "ensure_stack"})
