@@ -10,6 +10,7 @@ A test says what goes wrong by setting ``faults``. What only the real engine can
 processes) is for the engine tests.
 """
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 
@@ -93,15 +94,15 @@ class FakeRunner:
     def export(self, stack: StackName) -> Checkpoint:
         """Return the state."""
         found = self._called("export", stack)
-        deployment: Raw = {"manifest": {}, "resources": [dict(each) for each in found.resources]}
+        deployment: Raw = {"manifest": {}, "resources": copy.deepcopy(found.resources)}
         if found.pending:
-            deployment["pending_operations"] = [dict(each) for each in found.pending]
+            deployment["pending_operations"] = copy.deepcopy(found.pending)
         return Checkpoint.from_json(stack, {"version": 3, "deployment": deployment})
 
     def import_state(self, checkpoint: Checkpoint) -> None:
         """Replace the state; pending operations are dropped, as the engine does."""
         found = self._called("import_state", checkpoint.stack)
-        found.resources = [dict(each) for each in checkpoint.raw["deployment"]["resources"]]
+        found.resources = copy.deepcopy(list(checkpoint.raw["deployment"]["resources"]))
         found.pending = []
 
     def tags(self, stack: StackName) -> Mapping[str, str]:

@@ -276,7 +276,8 @@ class _Scene:
             "FrontDoor", door, args.props(), derived={"address": address}, rests_on=(_GATEWAY, f"{door}-gateway")
         )
         system = (_SYSTEM, f"{name}/serving-system-namespace")
-        self.object(component, "gateway", _GATEWAY, name, needs=[system])
+        protect = self.fleet.environment.spec.protect and not self.fleet.clusters[name].spec.removing
+        self.object(component, "gateway", _GATEWAY, name, needs=[system], protect=protect)
         for namespace, part in self.lock.namespaces.items():
             routes = self.endpoints(name, namespace)
             for service in part.services:

@@ -24,6 +24,7 @@ from automation.planning.step import Step
 from automation.scheduling.existing import Existing
 from components.naming import StackName
 from tests.support.fake_runner import FakeRunner
+from tests.support.fake_runner_update import Raw
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -137,6 +138,12 @@ class FakeDriver:
     def checkpoint(self, stack: str = "dev") -> Checkpoint:
         """Return the state of a stack."""
         return self.runner.export(StackName.parse(stack))
+
+    def state_of(self, name: str) -> Raw:
+        """Return the state's own entry of the resource of that name, to be changed by hand."""
+        entries = (each for stack in self.runner.held.values() for each in stack.resources)
+        (found,) = [each for each in entries if each["urn"].rpartition("::")[2] == name]
+        return found
 
     def existing(self) -> Existing:
         """Return what exists, of all stacks together."""

@@ -20,13 +20,15 @@ from tests.support.samples import (
 
 SMALL = fleet_of({path: text.encode() for path, text in small_fleet().items()})
 SPLIT = fleet_of({path: text.replace("Single", "PerCluster").encode() for path, text in small_fleet().items()})
-SAMPLE = fleet_of(environment_files())
+SAMPLE = fleet_of(
+    {path: text.replace(b"protect: false", b"protect: true") for path, text in environment_files().items()}
+)
 PLACED = (Placed("ml", "qwen", "a", "small"), Placed("search", "embed", "b", "small"))
 CASES = {
     "a small fleet": (SMALL, lock_of(SMALL, PLACED), "dev"),
     "a stack of front doors": (SPLIT, lock_of(SPLIT, PLACED), "dev"),
     "a stack of one cluster": (SPLIT, lock_of(SPLIT, PLACED), "dev.b"),
-    "clusters in a cloud, and a cache": (SAMPLE, lock_of(SAMPLE, DEV_PLACED, caches=DEV_CACHES), "dev"),
+    "protected clusters in a cloud, and a cache": (SAMPLE, lock_of(SAMPLE, DEV_PLACED, caches=DEV_CACHES), "dev"),
 }
 GATEWAYS = '{"b": "b-serving-gateway.lb.test"}'
 
@@ -56,6 +58,7 @@ def test_the_fake_registers_what_the_program_does(both: tuple[Registered, Record
         theirs = known[urn]
         assert each.parent == theirs.parent, urn
         assert each.provider in {theirs.provider, ""}, urn
+        assert each.protect == bool(theirs.options.protect), urn
         assert each.retain == bool(theirs.options.retain_on_delete), urn
         assert set(each.needs) <= real.requires(theirs), urn
         if not each.custom:
