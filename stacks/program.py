@@ -28,10 +28,11 @@ from components.models.replica import Replica, ReplicaArgs
 from components.models.routing import replica_path
 from components.models.secrets import needed_secrets
 from components.naming import CacheId, ReplicaId
-from stacks.config import GATEWAYS_KEY, SECRETS_KEY, ProgramConfig
+from stacks.config import GATEWAYS_KEY, ProgramConfig
 from stacks.outputs import export
 from stacks.platform import BuiltCluster, build_clusters
 from stacks.rehearsal import simulated_secret
+from stacks.secrets import require_secrets
 from stacks.shard import Shard
 
 _RENEW = "berth plan"
@@ -41,10 +42,11 @@ def program(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig) -> No
     """Register everything of ``shard`` and export its outputs.
 
     Raises LockError before anything is registered when the lock breaks ownership, taints or footprint (unless the
-    policy pack judges that), and later when it contradicts itself; ConfigError when a secret that is needed is missing.
+    policy pack judges that), and later when it contradicts itself; ConfigError with every secret that is missing.
     """
     if not config.gated:
         refuse_violations(fleet, lock)
+    require_secrets(fleet, lock, shard, config)
     clusters = build_clusters(fleet, lock, shard, config)
     scene = _Scene(fleet, lock, shard, config, clusters)
     _build_namespaces(scene)
@@ -110,7 +112,6 @@ def _build_namespaces(scene: _Scene) -> None:
                 continue
             names = needed.get((namespace, entry.cluster), set())
             held = {name: data for name in names if (data := scene.config.secret(namespace, name)) is not None}
-            _require_listed(scene, namespace, names - held.keys())
             args = NamespaceArgs(
                 cluster=entry.cluster,
                 namespace=namespace,
@@ -120,27 +121,6 @@ def _build_namespaces(scene: _Scene) -> None:
             )
             cluster = scene.cluster(entry.cluster, f"namespace {namespace}")
             scene.namespaces[entry.cluster, namespace] = Namespace(args, cluster=cluster, depends_on=())
-
-
-def _require_listed(scene: _Scene, namespace: str, missing: set[str]) -> None:
-    """Refuse a secret that the environment says it holds and the configuration does not have.
-
-    A secret that nobody lists is taken to be on the cluster already, as the predecessor has it.
-    """
-    if scene.config.simulated:
-        return
-    listed = set(scene.fleet.environment.spec.secrets)
-    absent = sorted(name for name in missing if f"{namespace}/{name}" in listed)
-    if absent:
-        raise ConfigError([_missing_secret(f"{namespace}/{name}", "the environment lists it") for name in absent])
-
-
-def _missing_secret(place: str, why: str) -> Problem:
-    return Problem(
-        "secret-missing",
-        f"secret {place} is not in {SECRETS_KEY}: {why}",
-        help=f"pulumi config set --secret --path '{SECRETS_KEY}[\"{place}\"].KEY'",
-    )
 
 
 def _build_caches(scene: _Scene) -> None:
@@ -166,12 +146,10 @@ def _build_caches(scene: _Scene) -> None:
 def _token(scene: _Scene, identity: CacheId, shape: CacheShape) -> pulumi.Input[str] | None:
     if shape.secret is None or str(identity) in scene.config.staged:
         return None
-    place = f"{identity.namespace}/{shape.secret.name}"
     token = (scene.config.secret(identity.namespace, shape.secret.name) or {}).get(shape.secret.key)
     if token is None and scene.config.simulated:
         return simulated_secret()
-    if token is None:
-        raise ConfigError([_missing_secret(place, f"cache {identity} needs its key {shape.secret.key}")])
+    assert token is not None, "secrets that are needed and missing are refused before"
     return token
 
 

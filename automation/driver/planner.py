@@ -6,7 +6,7 @@ compared with what the schedule assumed; should they differ, the plan is made ag
 real resources first, so that what was changed behind Berth's back is part of the plan.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,8 +29,10 @@ from automation.scheduling.observation import ClusterObservation, Observation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Snapshot
+from components.errors import ConfigError
 from components.lock import Lock, dump_lock
 from components.naming import StackName
+from stacks.shard import Shard
 
 _ROUNDS = 2
 """How often a plan may be made again because the engine's answer differs from what was assumed."""
@@ -141,8 +143,8 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
         return NO_CHANGES
     session.reporter.phase("asking the engine what the edited platform would change")
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
-    found = {}
-    for shard in edited:
+
+    def ask(shard: Shard) -> Preview:
         program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
         preview = session.runner.preview(
             shard.stack,
@@ -152,24 +154,40 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
         )
         if not preview.refused:
             preview.require_ok()
-        found[shard.stack] = preview
-    return _changes(found, situation)
+        return preview
+
+    return _changes(_ask_each(edited, ask), situation)
+
+
+def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[StackName, Preview]:
+    """Preview stack after stack; raises ConfigError with what is wrong in any of them, so that it is mended at once."""
+    found = {}
+    wrong: list[ConfigError] = []
+    for shard in shards:
+        try:
+            found[shard.stack] = ask(shard)
+        except ConfigError as error:
+            wrong.append(error)
+    if wrong:
+        raise ConfigError(problem for error in wrong for problem in error.problems) from wrong[0]
+    return found
 
 
 def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
     """Preview 2: the target, with the policy pack, on every stack."""
     session.reporter.phase("previewing the target with the policies")
     pack = place_policy_pack(session.workspace.layout, existing=plan.situation.existing.replicas)
-    return {
-        shard.stack: session.runner.preview(
+
+    def ask(shard: Shard) -> Preview:
+        return session.runner.preview(
             shard.stack,
             program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated),
             policy_pack=pack,
             refresh=plan.refresh.reads(plan.situation.checkpoints.get(shard.stack), plan.situation.unreachable),
             listener=session.reporter.event,
         )
-        for shard in plan.situation.shards
-    }
+
+    return _ask_each(plan.situation.shards, ask)
 
 
 def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> PlatformChanges:

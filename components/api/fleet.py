@@ -15,21 +15,15 @@ from components.api.frozen import FrozenDict
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster
 from components.api.inference_gateway import InferenceGateway
+from components.api.location import Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
+from components.api.secrets import SecretUse
 from components.canonical import digest
 
 Key = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Location:
-    """Where a document begins; ``line`` counts from 1."""
-
-    file: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +40,8 @@ class Fleet:
     endpoints: Mapping[Key, ModelEndpoint] = field(default_factory=FrozenDict)
     sources: Mapping[tuple[str, str, str], Location] = field(default_factory=FrozenDict, compare=False)
     """Where each document stands, by kind, namespace and name."""
+    secret_uses: tuple[SecretUse, ...] = field(default=(), compare=False)
+    """Every use of a secret, with its place, in the order of the documents' keys."""
 
     @property
     def name(self) -> str:

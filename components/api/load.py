@@ -7,7 +7,7 @@ right, and nothing is called missing that a file with a syntax error may hold.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final, TypeVar, cast
 
@@ -16,11 +16,12 @@ from components.api.codes import Code
 from components.api.compose import Composed, compose
 from components.api.document import Recogniser, recognise
 from components.api.environment import Environment
-from components.api.fleet import Fleet, Location
+from components.api.fleet import Fleet
 from components.api.frozen import FrozenDict
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster
 from components.api.inference_gateway import InferenceGateway
+from components.api.location import Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
@@ -28,6 +29,7 @@ from components.api.model_service import ModelService
 from components.api.nodes import MappingNode, Node, SequenceNode, kind_of
 from components.api.reading import Reading
 from components.api.references import check_references
+from components.api.secrets import SecretUse, secret_uses
 from components.api.source import Source
 from components.api.templates import template_problem
 from components.errors import ConfigError, Problem, Severity
@@ -278,4 +280,10 @@ def _fleet(environment: Environment, first: Mapping[tuple[str, str, str], Source
         caches=spaced(ModelCache),
         endpoints=spaced(ModelEndpoint),
         sources=FrozenDict({key: Location(first[key].file, first[key].line) for key in sorted(first)}),
+        secret_uses=tuple(use for key in sorted(first) for use in _secret_uses(first[key])),
     )
+
+
+def _secret_uses(source: Source) -> Iterator[SecretUse]:
+    for use in secret_uses([source.document] if source.document else []):
+        yield replace(use, place=source.locate(use.path))

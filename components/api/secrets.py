@@ -10,6 +10,7 @@ from typing import Final
 
 from components.api.base import Document
 from components.api.inference_cluster import ExistingSource, InferenceCluster
+from components.api.location import Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.nodes import PathPart
@@ -17,15 +18,21 @@ from components.api.nodes import PathPart
 SYSTEM_NAMESPACE: Final = "modelplane-system"
 """Where secrets of clusters are looked up."""
 
+_UNKNOWN: Final = Location("", 0)
+
 
 @dataclass(frozen=True, slots=True)
 class SecretUse:
-    """One use: ``secret`` is ``namespace/name``; ``key`` is empty where the whole secret is meant."""
+    """One use: ``secret`` is ``namespace/name``; ``key`` is empty where the whole secret is meant.
+
+    ``place`` is known for the documents of a fleet.
+    """
 
     document: tuple[str, str, str]
     path: tuple[PathPart, ...]
     secret: str
     key: str = ""
+    place: Location = _UNKNOWN
 
 
 def secret_uses(documents: Iterable[Document]) -> Iterator[SecretUse]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from components.api.base import Document
 from components.api.codes import Code
 from components.api.compose import Composed
+from components.api.location import Location
 from components.api.nodes import Found, MappingNode, Node, PathPart, ScalarNode, find, written
 from components.errors import Problem, Severity
 
@@ -80,6 +81,12 @@ class Source:
                 severity=severity,
             )
         )
+
+    def locate(self, path: Sequence[PathPart]) -> Location:
+        """Return where the value of ``path`` stands, or the deepest thing of it that exists."""
+        found = find(self.node, path)
+        node = place(found, at_key=found.depth < len(path)) or self.node
+        return Location(self.file, node.line, node.column, self.composed.line(node.line))
 
     def warn(
         self, code: Code, message: str, path: Sequence[PathPart] = (), *, hint: str = "", at_key: bool = False

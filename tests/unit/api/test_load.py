@@ -3,7 +3,7 @@
 import pytest
 
 from components.api.codes import Code
-from components.api.fleet import Location
+from components.api.location import Location
 from components.api.load import folder_namespace, load_fleet
 from components.errors import ConfigError, Problem, Severity
 from tests.support.api_manifests import DEPLOYMENT, EDGE, ENVIRONMENT, GATEWAY, SERVICE, Edit, files, load
