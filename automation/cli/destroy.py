@@ -28,6 +28,7 @@ def destroy(
     """
     from automation.cli.running import session_for
     from automation.driver.leases import free_proven
+    from automation.driver.lost import forget_lost
     from automation.driver.reading import read_situation
     from automation.driver.recovery import repair_all
     from automation.driver.teardown import tear_down
@@ -45,6 +46,9 @@ def destroy(
             session.reporter.note(text)
         if repair_all(session, situation):
             situation = read_situation(session, create=False, lenient=True)
+        forgotten = forget_lost(session, situation)
+        if forgotten:
+            situation = read_situation(session, create=False, lenient=True)
         done = tear_down(session, situation)
         view = DestroyedView(
             environment=where.env,
@@ -52,7 +56,7 @@ def destroy(
             deleted=done.deleted,
             retained=done.retained,
             failures=tuple(failure_view(name, text) for name, text in sorted(done.failures.items())),
-            notes=done.orphans,
+            notes=(*(text for each in forgotten for text in each.lines), *done.orphans, *done.searches),
         )
     if sinks.machine:
         sinks.document(view.to_json())

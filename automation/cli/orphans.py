@@ -16,7 +16,7 @@ def orphans(
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
-    """List what may exist without being in the state, and cross out what was dealt with.
+    """List what may exist without being in the state and how to search for it; cross out what was dealt with.
 
     Parameters
     ----------
@@ -27,15 +27,23 @@ def orphans(
     from automation.driver.reading import read_situation
     from automation.driver.recovery import cross_out
     from automation.driver.recovery import orphans as noted
-    from automation.render.text import line
+    from automation.driver.searches import searches
+    from automation.render.text import Span, line
 
     sinks = show.sinks()
     with session_for(where, sinks) as session:
-        found = noted(session, read_situation(session, create=False))
+        situation = read_situation(session, create=False, lenient=True)
+        found = noted(session, situation)
+        looks = searches(situation.fleet, situation.checkpoints.values(), simulated=where.simulated)
         left = [each for one in cross_out(session, found, dealt_with).values() for each in one]
     if sinks.machine:
         entries = [{"urn": each.urn, "type": each.type, "name": each.name} for each in left]
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Orphans", "orphans": entries})
+        commands = [{"region": each.region, "what": each.what, "command": each.command} for each in looks]
+        sinks.document(
+            {"apiVersion": "berth.dev/output/v1", "kind": "Orphans", "orphans": entries, "searches": commands}
+        )
     else:
         sinks.data([line(str(each)) for each in left] or [line("No orphans.")])
+        for each in looks:
+            sinks.data([line(Span(f"To find {each.what} in {each.region}:", "strong")), line(f"  {each.command}")])
     return 0

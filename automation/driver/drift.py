@@ -1,5 +1,6 @@
 """Finds what was changed behind Berth's back, without changing anything, not even the state."""
 
+from automation.driver.lost import lost_clusters
 from automation.driver.reading import Situation
 from automation.driver.session import Session
 from automation.engine.events import ResourceStep
@@ -8,15 +9,16 @@ from components.naming import StackName
 
 
 def find_drift(session: Session, situation: Situation) -> dict[StackName, tuple[ResourceStep, ...]]:
-    """Return by stack the resources that differ from the state; what is on unreachable clusters is not looked at."""
+    """Return by stack the resources that differ from the state; unreachable and lost clusters are not looked at."""
     found: dict[StackName, tuple[ResourceStep, ...]] = {}
+    silent = {*situation.unreachable, *lost_clusters(situation)}
     for shard in situation.shards:
         checkpoint = situation.checkpoints.get(shard.stack)
         if checkpoint is None or checkpoint.is_empty:
             continue
         session.reporter.phase(f"reading the resources of stack {shard.stack}")
         family = Family(checkpoint)
-        dead = [each.urn for each in checkpoint if each.custom and family.cluster(each.urn) in situation.unreachable]
+        dead = [each.urn for each in checkpoint if each.custom and family.cluster(each.urn) in silent]
         preview = session.runner.drift(shard.stack, exclude=dead, listener=session.reporter.event)
         preview.require_ok()
         found[shard.stack] = preview.changed

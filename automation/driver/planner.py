@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from automation.driver.lost import lost_clusters, lost_parts
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.programs import program_of
 from automation.driver.reading import Situation
@@ -60,11 +61,12 @@ class Plan:
 
     @property
     def owed(self) -> tuple[Owed, ...]:
-        """What would be done on each cluster that does not answer, and waits until it does."""
-        found: dict[str, Owed] = {name: Owed(name) for name in sorted(self.situation.unreachable)}
+        """What would be done on each cluster that does not answer, and waits until it does; nothing for a lost one."""
+        silent = self.situation.unreachable.keys() - lost_clusters(self.situation)
+        found: dict[str, Owed] = {name: Owed(name) for name in sorted(silent)}
         for stack, preview in self.previews.items():
             checkpoint = self.situation.checkpoints.get(stack) or Checkpoint(stack)
-            for each in skip_unreachable(preview, checkpoint, self.situation.unreachable).owed:
+            for each in skip_unreachable(preview, checkpoint, silent).owed:
                 found[each.cluster] += each
         return tuple(found.values())
 
@@ -149,6 +151,7 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
         preview = session.runner.preview(
             shard.stack,
             program,
+            exclude=_forgotten(situation, shard),
             refresh=refresh.reads(situation.checkpoints.get(shard.stack), situation.unreachable),
             listener=session.reporter.event,
         )
@@ -157,6 +160,12 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
         return preview
 
     return _changes(_ask_each(edited, ask), situation)
+
+
+def _forgotten(situation: Situation, shard: Shard) -> tuple[str, ...]:
+    """Return what a run takes out of the state before it previews: a plan alone must not call that deletions."""
+    checkpoint = situation.checkpoints.get(shard.stack)
+    return lost_parts(checkpoint, lost_clusters(situation)) if checkpoint else ()
 
 
 def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[StackName, Preview]:
@@ -183,6 +192,7 @@ def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
             shard.stack,
             program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated),
             policy_pack=pack,
+            exclude=_forgotten(plan.situation, shard),
             refresh=plan.refresh.reads(plan.situation.checkpoints.get(shard.stack), plan.situation.unreachable),
             listener=session.reporter.event,
         )

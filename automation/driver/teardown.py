@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from automation.driver.reading import Situation
+from automation.driver.searches import searches
 from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint, Resource
 from automation.engine.failures import failures_by_component
@@ -20,6 +21,8 @@ class Teardown:
     failures: dict[str, str]
     orphans: tuple[str, ...] = ()
     """What may still exist without ever having been in the state; their stacks stay, so that it is not forgotten."""
+    searches: tuple[str, ...] = ()
+    """How a person sees that nothing of the environment is left in a real cloud."""
 
     @property
     def ok(self) -> bool:
@@ -71,7 +74,8 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
             failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
             if not failures:
                 applied.require_ok()
-    return Teardown(deleted, tuple(retained), failures, tuple(left))
+    looks = searches(situation.fleet, situation.checkpoints.values(), simulated=session.workspace.simulated)
+    return Teardown(deleted, tuple(retained), failures, tuple(left), tuple(f"to see what is left, {x}" for x in looks))
 
 
 def retained_lines(checkpoint: Checkpoint) -> tuple[str, ...]:

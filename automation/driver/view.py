@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from automation.driver.applier import Report
 from automation.driver.gate import holds_data
 from automation.driver.leases import living
+from automation.driver.lost import to_forget
 from automation.driver.planner import Plan
 from automation.driver.recovery import pending_lines
 from automation.driver.session import Session
@@ -272,11 +273,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said = [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
-    said += [
-        f"{name} is marked lost: berth up forgets it"
-        for name, cluster in situation.fleet.clusters.items()
-        if cluster.spec.lost and name in situation.existing.clusters
-    ]
+    said += [each.announcement for each in to_forget(session, situation)]
     said += [f"{problem.where}: {problem.message}" for problem in situation.warnings]
     return tuple(said)
 

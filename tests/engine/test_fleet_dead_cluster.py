@@ -26,6 +26,8 @@ class Outage:
     on_b: list[str]
     """What is live on the cluster: before, and after the same runs."""
     mended: Answer
+    announced: Answer
+    """The plan of a cluster that is marked lost."""
     lost: Answer
     urns: set[str]
 
@@ -60,8 +62,9 @@ def outage(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> O
     run.scenario(DEAD)
     run.write("platform/b.yaml", cluster("b", more="  lost: true\n"))
     run.write("models/search/rank.yaml", deployment("rank", namespace="search"))
+    announced = run.berth("plan", "--json")
     lost = up()
-    return Outage(run, skipped, replicas, live, mended, lost, run.urns())
+    return Outage(run, skipped, replicas, live, mended, announced, lost, run.urns())
 
 
 def test_a_dead_cluster_is_named_with_what_is_owed_to_it(outage: Outage) -> None:
@@ -85,6 +88,15 @@ def test_what_is_owed_is_done_when_the_cluster_answers(outage: Outage) -> None:
     assert f"{WORKLOAD} search/embed" not in outage.on_b[2]
     assert f"{WORKLOAD} search/rank" in outage.on_b[2]
     assert outage.mended.document["notes"] == []
+
+
+def test_a_plan_does_not_call_it_deletions_that_a_lost_cluster_is_forgotten(outage: Outage) -> None:
+    """Nothing there is touched, so no data is lost by the run; what it will do instead stands in a note."""
+    document = outage.announced.document
+    assert not [each["name"] for each in document["resources"] if each["losesData"]]
+    assert not [each["name"] for each in document["resources"] if each["name"].startswith("b/")]
+    assert not [note for note in document["notes"] if "SKIPPED" in note]
+    assert any(note.startswith("cluster b is marked lost: berth up takes its ") for note in document["notes"])
 
 
 def test_a_lost_cluster_is_forgotten_and_its_replicas_go_elsewhere(outage: Outage) -> None:

@@ -148,6 +148,17 @@ PROTECTED = frozenset(
 )
 """Kinds that hold data or serve traffic, or whose loss takes such a kind along."""
 
+COSTS = frozenset(
+    {
+        "aws:ec2/eip:Eip",
+        "aws:ec2/natGateway:NatGateway",
+        "aws:efs/fileSystem:FileSystem",
+        "aws:eks/cluster:Cluster",
+        "aws:eks/nodeGroup:NodeGroup",
+    }
+)
+"""Kinds that are charged as long as they are there (price lists of EC2, EFS and EKS, 2026-08); the others are not."""
+
 
 def efa_interfaces(instance_type: str) -> int:
     """Return how many EFA interfaces a node of this type gets; one for a type that is not listed."""

@@ -3,8 +3,8 @@
 import pytest
 
 from components.api.codes import Code
-from components.api.location import Location
 from components.api.load import folder_namespace, load_fleet
+from components.api.location import Location
 from components.errors import ConfigError, Problem, Severity
 from tests.support.api_manifests import DEPLOYMENT, EDGE, ENVIRONMENT, GATEWAY, SERVICE, Edit, files, load
 
