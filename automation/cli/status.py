@@ -7,7 +7,7 @@ _WHERE = Where()
 
 
 def status(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
-    """Show what exists: clusters, pools, replicas, caches and services, each with its condition."""
+    """Show what exists, each thing with its condition, and what every deployment wants, has and serves with."""
     from automation.cli.running import session_for
     from automation.driver.reading import read_situation
     from automation.driver.tree import status_view
@@ -19,5 +19,5 @@ def status(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
     if sinks.machine:
         sinks.document(view.to_json())
     else:
-        sinks.data(status_lines(view))
+        sinks.data(status_lines(view, width=sinks.width))
     return 0

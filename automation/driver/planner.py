@@ -108,7 +108,8 @@ def _with_restorations(plan: Plan) -> Plan:
     )
 
 
-def _decide(session: Session, situation: Situation, changes: PlatformChanges) -> Plan:
+def decide(session: Session, situation: Situation, changes: PlatformChanges) -> tuple[Snapshot, Schedule]:
+    """Return what the scheduler saw and decided; asks no engine."""
     snapshot = build_snapshot(
         situation.fleet,
         situation.existing,
@@ -117,7 +118,11 @@ def _decide(session: Session, situation: Situation, changes: PlatformChanges) ->
         now=session.clock(),
         held=frozenset(),
     )
-    placed = schedule(snapshot)
+    return snapshot, schedule(snapshot)
+
+
+def _decide(session: Session, situation: Situation, changes: PlatformChanges) -> Plan:
+    snapshot, placed = decide(session, situation, changes)
     target = target_lock(situation.fleet, placed, situation.existing, berth=session.berth)
     return Plan(
         situation=situation,

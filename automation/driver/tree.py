@@ -1,16 +1,21 @@
 """The status tree: what exists, cluster by cluster, each with its condition."""
 
+from automation.driver.deployments import deployment_views
 from automation.driver.leases import lease_lines
+from automation.driver.planner import decide
 from automation.driver.reading import Situation
 from automation.driver.recovery import orphans, pending_lines
 from automation.driver.session import Session
 from automation.render.views import ConditionView, StatusView
+from automation.scheduling.changes import NO_CHANGES
 from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.result import Schedule
+from components.errors import BerthError
 from components.lock import Phase
 
 
 def status_view(session: Session, situation: Situation) -> StatusView:
-    """Return the tree of an environment: clusters with their pools, caches and replicas, then services."""
+    """Return the tree of an environment (clusters with pools, caches and replicas; services), and its deployments."""
     existing = situation.existing
     tree = [_cluster(situation, name) for name in existing.clusters]
     tree += [
@@ -27,10 +32,24 @@ def status_view(session: Session, situation: Situation) -> StatusView:
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
         tree=tuple(tree),
+        deployments=deployment_views(
+            situation.fleet,
+            existing,
+            schedule=_schedule(session, situation),
+            unreachable=situation.unreachable,
+        ),
         pending=pending_lines(session, situation),
         orphans=tuple(str(each) for found in orphans(session, situation).values() for each in found),
         leases=lease_lines(session),
     )
+
+
+def _schedule(session: Session, situation: Situation) -> Schedule | None:
+    """Return what the scheduler says now; None where manifests and state contradict each other, which a plan refuses."""
+    try:
+        return decide(session, situation, NO_CHANGES)[1]
+    except BerthError:
+        return None
 
 
 def _cluster(situation: Situation, name: str) -> ConditionView:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from automation.render.plan import placement_lines, resource_lines, shortfall_lines, verdict_lines
-from automation.render.text import Line, Span, Style, count, heading, line
+from automation.render.text import Column, Line, Span, Style, count, heading, line, table
 from automation.render.views import (
     ConditionView,
+    DeploymentView,
     DestroyedView,
     DriftView,
     ExplanationView,
@@ -27,11 +28,12 @@ _STYLES: dict[str, Style] = {
 }
 
 
-def status_lines(status: StatusView) -> list[Line]:
-    """Return the tree: fleet, clusters, pools, replicas, each with its condition."""
+def status_lines(status: StatusView, *, width: int) -> list[Line]:
+    """Return the tree (fleet, clusters, pools, replicas, each with its condition), then every deployment's count."""
     simulated = Span("  SIMULATED", "warn") if status.simulated else ""
     lines = [line(Span(status.environment, "strong"), simulated)]
     lines += _tree(status.tree, "")
+    lines += _deployments(status.deployments, width)
     for title, entries in (
         ("Interrupted operations (the next `berth up` repairs them)", status.pending),
         ("What may exist without being in the state", status.orphans),
@@ -40,6 +42,29 @@ def status_lines(status: StatusView) -> list[Line]:
         if entries:
             lines += [Line(), heading(title), *(line(f"  {each}") for each in entries)]
     return lines
+
+
+def _deployments(deployments: Sequence[DeploymentView], width: int) -> list[Line]:
+    if not deployments:
+        return []
+    columns = [
+        Column("DEPLOYMENT"),
+        Column("WANTED"),
+        Column("PLACED"),
+        Column("SERVING"),
+        Column("REASON", wraps=True),
+    ]
+    rows = [
+        (
+            each.deployment,
+            str(each.wanted),
+            str(each.placed),
+            Span(str(each.serving), "ok" if each.serving >= each.wanted else "bad"),
+            each.reason,
+        )
+        for each in deployments
+    ]
+    return [Line(), *table(columns, rows, width=width)]
 
 
 def _tree(nodes: Sequence[ConditionView], prefix: str) -> list[Line]:

@@ -171,6 +171,16 @@ class ConditionView(View):
     children: tuple["ConditionView", ...] = ()
 
 
+class DeploymentView(View):
+    """A deployment: how many replicas it wants, how many are placed, how many of those serve, and why not all do."""
+
+    deployment: str
+    wanted: int
+    placed: int
+    serving: int
+    reason: str = ""
+
+
 class StatusView(View):
     """What ``berth status`` answers."""
 
@@ -179,6 +189,7 @@ class StatusView(View):
     environment: str
     simulated: bool
     tree: tuple[ConditionView, ...] = ()
+    deployments: tuple[DeploymentView, ...] = ()
     pending: tuple[str, ...] = ()
     """What a run was doing when it was cut off."""
     orphans: tuple[str, ...] = ()

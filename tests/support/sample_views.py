@@ -5,6 +5,7 @@ from typing import Final
 from automation.render.views import (
     AppliedStepView,
     ConditionView,
+    DeploymentView,
     DestroyedView,
     DriftView,
     ExplanationView,
@@ -162,6 +163,19 @@ STATUS: Final = StatusView(
             ),
         ),
         ConditionView(kind="cluster", name="eks-use1", condition="Unreachable"),
+    ),
+    deployments=(
+        DeploymentView(
+            deployment="ml-team/deepseek-v3", wanted=1, placed=0, serving=0, reason="0/2 clusters: 2 no matching device"
+        ),
+        DeploymentView(
+            deployment="ml-team/qwen3-8b",
+            wanted=2,
+            placed=2,
+            serving=1,
+            reason="ml-team/qwen3-8b/eks-euw1/0 failed: ImagePullBackOff: vllm:2",
+        ),
+        DeploymentView(deployment="search/embedder", wanted=1, placed=1, serving=1),
     ),
     pending=("aws:ec2/vpc:Vpc eks-use1-vpc: interrupted while creating; it may exist without being in the state",),
     orphans=("aws:eks/addon:Addon eks-use1-dns may exist and is not in the state: look for it and delete it by hand",),

@@ -45,7 +45,7 @@ ERROR: Final = PolicyViolation(
 PAGES: Final[dict[str, Callable[[int], Sequence[Line]]]] = {
     "plan": lambda width: plan_lines(PLAN, width=width),
     "nothing": lambda width: plan_lines(NOTHING, width=width),
-    "status": lambda width: status_lines(STATUS),
+    "status": lambda width: status_lines(STATUS, width=width),
     "explanation": lambda width: explanation_lines(EXPLANATION, width=width),
     "drift": lambda width: drift_lines(DRIFT),
     "up": lambda width: up_lines(UP, width=width),
