@@ -45,7 +45,7 @@ def status_view(session: Session, situation: Situation) -> StatusView:
 
 
 def _schedule(session: Session, situation: Situation) -> Schedule | None:
-    """Return what the scheduler says now; None where manifests and state contradict each other, which a plan refuses."""
+    """Return what the scheduler says now; None where manifests and state contradict each other, as a plan says."""
     try:
         return decide(session, situation, NO_CHANGES)[1]
     except BerthError:
