@@ -20,7 +20,7 @@ _SHOWN = 200
 def deployment_views(
     fleet: Fleet, existing: Existing, *, schedule: Schedule | None, unreachable: Mapping[str, str]
 ) -> tuple[DeploymentView, ...]:
-    """Return every deployment that is wanted or has a replica, sorted; without ``schedule`` nothing is said of its plans."""
+    """Return every deployment that is wanted or has a replica, sorted; ``schedule`` is None where there is none."""
     replicas: dict[tuple[str, str], list[ExistingReplica]] = {key: [] for key in fleet.deployments}
     for identity, replica in existing.replicas.items():
         replicas.setdefault((identity.namespace, identity.deployment), []).append(replica)
