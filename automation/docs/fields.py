@@ -32,19 +32,23 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFields:
-    """One object of a kind: its path (``spec.nodePools[]``), what it is, its fields, and those refused for now."""
+    """One object of a kind: its path (``spec.nodePools[]``), what it is, its fields, and those refused for now.
+
+    ``planned`` says that it stands in a field that is refused for now itself.
+    """
 
     path: str
     meaning: str
     rows: tuple[FieldRow, ...]
     later: tuple[FieldRow, ...] = ()
+    planned: bool = False
 
 
 def objects(kind: str) -> tuple[ObjectFields, ...]:
     """Return every object of a kind that has fields, outermost first; raises KeyError when there is no such kind."""
     model = ALL_KINDS[kind]
     hidden = frozenset() if model.NAMESPACED else frozenset({"metadata.namespace"})
-    walk = _Walk(schema(kind)["$defs"], portable=MODELPLANE in api_versions(kind), hidden=hidden)
+    walk = _Walk(schema(kind, later=True)["$defs"], portable=MODELPLANE in api_versions(kind), hidden=hidden)
     found: list[ObjectFields] = []
     for name, field in shape(model).items():
         if name not in _SKIPPED and field.model is not None:
@@ -60,26 +64,25 @@ class _Walk:
     hidden: frozenset[str]
     """Paths that mean nothing for the kind."""
 
-    def of(self, path: str, model: type[Model]) -> Iterator[ObjectFields]:
+    def of(self, path: str, model: type[Model], *, planned: bool = False) -> Iterator[ObjectFields]:
         """Yield an object and, after it, the objects inside it."""
         definition = self.definitions[model.__name__]
         rows: list[FieldRow] = []
         later: list[FieldRow] = []
-        inner: list[tuple[str, type[Model]]] = []
+        inner: list[tuple[str, type[Model], bool]] = []
         for name, field in shape(model).items():
             if f"{path}.{name}" in self.hidden:
                 continue
-            if field.own is not None and not field.own.supported:
-                later.append(FieldRow(name, "", "", "", field.info.description or ""))
-                continue
             where = _inside(path, field)
             required = name in definition.get("required", ())
-            rows.append(self._row(definition["properties"][name], field, inside=where, required=required))
+            refused = field.own is not None and not field.own.supported
+            row = self._row(definition["properties"][name], field, inside=where, required=required)
+            (later if refused else rows).append(row)
             if field.model is not None:
-                inner.append((where, field.model))
-        yield ObjectFields(path, _first(model.__doc__), tuple(rows), tuple(later))
-        for where, each in inner:
-            yield from self.of(where, each)
+                inner.append((where, field.model, planned or refused))
+        yield ObjectFields(path, _first(model.__doc__), tuple(rows), tuple(later), planned)
+        for where, each, refused in inner:
+            yield from self.of(where, each, planned=refused)
 
     def _row(self, prop: Mapping[str, Any], field: FieldShape, *, inside: str, required: bool) -> FieldRow:
         own = field.own is not None and self.portable
@@ -124,7 +127,7 @@ def _type(prop: Mapping[str, Any]) -> str:
         return f"list of {_plural(_type(plain.get('items', {})))}"
     if kind == "object" and isinstance(values, dict):
         return f"map of {_plural(_type(values))}"
-    return _WORDS.get(kind, kind)
+    return "scalar" if isinstance(kind, list) else _WORDS.get(kind, kind)
 
 
 def _plural(word: str) -> str:

@@ -21,6 +21,7 @@ _PLACES = {
     "ModelEndpoint": "`models/<namespace>/`",
     "ModelService": "`models/<namespace>/`",
 }
+_PLANNED = "Not built yet."
 _HEAD = ("Field", "Type", "Default", "Bounds", "Meaning")
 
 
@@ -70,14 +71,16 @@ def kind_page(kind: str, *, example: str) -> str:
 
 
 def _section(each: ObjectFields) -> Iterator[str]:
-    yield from (f"### {each.path}", "", prose(each.meaning), "")
-    yield from table(_HEAD, (_row(row) for row in each.rows))
-    yield ""
+    yield from (f"### {each.path}", "", prose(each.meaning) + (f" {_PLANNED}" if each.planned else ""), "")
+    if each.rows:
+        yield from table(_HEAD, (_row(row) for row in each.rows))
+        yield ""
     if each.later:
-        names = ", ".join(code(row.name) for row in each.later)
         yield from (
             "Declared and not built yet; writing one is refused with",
-            f"[not-supported-yet](../errors.md#not-supported-yet): {names}.",
+            "[not-supported-yet](../errors.md#not-supported-yet), after its value was checked:",
+            "",
+            *table(_HEAD, (_row(row) for row in each.later)),
             "",
         )
 

@@ -3,12 +3,12 @@
 Every kind is a ``Document``: apiVersion, kind, metadata, spec. The models hold the rules that one document can check
 by itself; rules between documents live in ``references.py``, positions and wording in ``load.py``. A field that only
 Berth's own apiVersion knows carries ``BERTH``; one that is declared but whose work is not built carries ``LATER`` and
-is refused at load.
+is refused at load, after its value was checked like any other.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Strict, model_validator
 from pydantic.alias_generators import to_camel
@@ -48,7 +48,21 @@ BERTH: Final = Own()
 """The field exists only under ``apiVersion: berth.dev/v1alpha1``."""
 
 LATER: Final = Own(supported=False)
-"""As ``BERTH``, and nothing acts on the field yet: writing it is an error, never silently ignored."""
+"""As ``BERTH``, and nothing acts on the field yet: writing it is an error, never silently ignored.
+
+Such a field has no default but None, so that a document that was read and written out has none of them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnValues:
+    """Marks a choice of which the predecessor has only some: the ``values`` are Berth's own.
+
+    With ``supported`` false they are declared and not built; the block that such a value calls for says so at load.
+    """
+
+    values: frozenset[str]
+    supported: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +194,3 @@ class LabelSelector(Model):
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether all wanted labels are there."""
         return all(labels.get(key) == value for key, value in self.match_labels.items())
-
-
-Later = Annotated[Any, LATER]
-"""The type of a field that is declared but not supported yet."""

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.api.base import BERTH, Items, Model, Ruled
+from components.api.base import BERTH, LATER, Items, Model, Ruled
 from components.api.codes import Code
-from components.api.networks import subnet_violations
+from components.api.networks import apart, inside, subnet_violations
 from components.api.rules import Subdomain, Violation
 
 Source = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr", "Existing"]
@@ -50,6 +50,41 @@ class EksNetwork(Ruled):
             self.vpc_cidr,
             {"publicSubnetCidrs": self.public_subnet_cidrs, "privateSubnetCidrs": self.private_subnet_cidrs},
         )
+
+
+class GkeNetwork(Ruled):
+    """Address ranges of a GKE cluster."""
+
+    node_cidr: Cidr = "10.0.0.0/24"
+    """Nodes."""
+
+    pod_cidr: Cidr = "10.1.0.0/16"
+    """Pods."""
+
+    service_cidr: Cidr = "10.2.0.0/16"
+    """Services."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that no two overlap."""
+        yield from apart({"nodeCidr": self.node_cidr, "podCidr": self.pod_cidr, "serviceCidr": self.service_cidr})
+
+
+class AksNetwork(Ruled):
+    """Address ranges of an AKS cluster's virtual network."""
+
+    vnet_cidr: Cidr = "10.0.0.0/16"
+    """The virtual network."""
+
+    subnet_cidr: Cidr = "10.0.0.0/20"
+    """The nodes' subnet in it."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that the subnet lies in the network, and the network beside the ranges of pods and Services."""
+        yield from apart({"vnetCidr": self.vnet_cidr}, taken=_AKS_TAKEN)
+        yield from inside("subnetCidr", self.subnet_cidr, self.vnet_cidr)
+
+
+_AKS_TAKEN = {"the range of pods, 10.244.0.0/16": "10.244.0.0/16", "that of Services, 10.96.0.0/16": "10.96.0.0/16"}
 
 
 class SecretKeyRef(Model):
@@ -118,6 +153,9 @@ class GkeSource(Model):
     credentials: Credentials = Credentials()
     """Which identity builds it."""
 
+    network: Annotated[GkeNetwork | None, LATER] = None
+    """Address ranges."""
+
 
 class EksSource(Model):
     """A cluster made on EKS."""
@@ -151,6 +189,9 @@ class AksSource(Model):
 
     credentials: Credentials = Credentials()
     """Which identity builds it."""
+
+    network: Annotated[AksNetwork | None, LATER] = None
+    """Address ranges."""
 
 
 class NebiusSource(Model):

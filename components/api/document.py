@@ -1,9 +1,12 @@
 """Recognises a document of a file and reads it into its model.
 
 What a server wrote (status, uid, managed fields) is left out; a field of Berth's own under the predecessor's apiVersion
-is an error, and so is one that is not supported yet. A key without a value counts as absent, as the API server has it.
+is an error, and so is one that is not supported yet: the value of the first is not looked at, that of the second is
+checked first, so that what is written will be right on the day that it is built. A key without a value counts as
+absent, as the API server has it.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -65,8 +68,11 @@ class Recogniser:
         try:
             document = source.model.model_validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
-            translate(source, error.errors(include_url=False))
+            found = error.errors(include_url=False)
+            translate(source, (each for each in found if not _below(each["loc"], reader.refused)))
+            reader.refuse_later(error["loc"] for error in found)
             return
+        reader.refuse_later(())
         if document.MACHINE_MADE:
             message = f"{source.key[0]} is made by the predecessor's machinery; Berth reads it and leaves it alone"
             source.warn(Code.MACHINE_MADE, message, ("kind",))
@@ -103,6 +109,8 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.portable = source.node.text("apiVersion") == MODELPLANE
+        self.refused: list[tuple[PathPart, ...]] = []
+        self.later: list[tuple[PathPart, ...]] = []
 
     def mapping(self, node: MappingNode, model: type[Model], path: tuple[PathPart, ...]) -> dict[str, Any]:
         """Read a mapping that a model describes."""
@@ -120,7 +128,9 @@ class _Reader:
             elif path == ("metadata",) and key == "namespace" and not self.source.model.NAMESPACED:
                 message = f"{self.source.key[0]} has no namespace; this line has no effect"
                 self.source.warn(Code.NAMESPACE_IGNORED, message, here)
-            elif field is None or self._allowed(field, here):
+            else:
+                if field is not None:
+                    self._owned(field, value, here)
                 data[key] = self._bounded(field, self.value(value, field, here), here)
         return data
 
@@ -128,6 +138,8 @@ class _Reader:
         """Read any value; ``field`` says which model is inside, if one is."""
         if isinstance(node, ScalarNode):
             return node.value
+        if field is not None and field.free:
+            return _plain(node)
         model = field.model if field else None
         container = field.container if field else ""
         if isinstance(node, SequenceNode):
@@ -155,18 +167,33 @@ class _Reader:
             return frozenset({"status"})
         return SERVER_METADATA if path == ("metadata",) else frozenset()
 
-    def _allowed(self, field: FieldShape, path: tuple[PathPart, ...]) -> bool:
-        """Check whose field it is; False when its value need not be looked at."""
-        own = field.own
-        if own is not None and not own.supported:
-            self.source.add(Code.NOT_SUPPORTED_YET, f"`{field.name}` is not supported yet", path, at_key=True)
-            return False
+    def refuse_later(self, wrong: Iterable[tuple[PathPart, ...]]) -> None:
+        """Refuse the fields that are not supported yet, except those with something ``wrong`` inside."""
+        places = list(wrong)
+        for path in self.later:
+            if not any(_below(place, (path,)) for place in places):
+                self.source.add(Code.NOT_SUPPORTED_YET, f"`{path[-1]}` is not supported yet", path, at_key=True)
+
+    def _owned(self, field: FieldShape, value: Node, path: tuple[PathPart, ...]) -> None:
+        """Check whose field it is, and whose value."""
+        own, values = field.own, field.values
+        if self.refused and _below(path, self.refused):
+            return
         if own is not None and self.portable:
-            message = f"`{field.name}` is a field of Berth's own, which apiVersion {MODELPLANE} does not have"
-            hint = f"write `apiVersion: {BERTH_VERSION}` on line {self._version_line()}"
-            self.source.add(Code.BERTH_FIELD, message, path, hint=hint, at_key=True)
-            return False
-        return True
+            later = "" if own.supported else ", and it is not supported yet"
+            message = f"`{field.name}` is a field of Berth's own, which apiVersion {MODELPLANE} does not have{later}"
+            self._refuse(path, message, at_key=True)
+        elif own is not None and not own.supported:
+            self.later.append(path)
+        elif values is not None and self.portable and isinstance(value, ScalarNode) and value.value in values.values:
+            later = "" if values.supported else ", and it is not supported yet"
+            whose = f"is a {field.name} of Berth's own, which apiVersion {MODELPLANE} does not have"
+            self._refuse(path, f"{shown(value.text)} {whose}{later}", at_key=False)
+
+    def _refuse(self, path: tuple[PathPart, ...], message: str, *, at_key: bool) -> None:
+        self.refused.append(path)
+        hint = f"write `apiVersion: {BERTH_VERSION}` on line {self._version_line()}"
+        self.source.add(Code.BERTH_FIELD, message, path, hint=hint, at_key=at_key)
 
     def _bounded(self, field: FieldShape | None, value: Any, path: tuple[PathPart, ...]) -> Any:
         """Hold a number to the predecessor's bounds; one outside is reported and replaced, so it is reported once."""
@@ -215,6 +242,20 @@ def recognise(source: Source) -> type[Document] | None:
         message = f"{shown(kind)} is not a kind of {version}"
         source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(near), hint=did_you_mean(kind, near))
     return None
+
+
+def _below(place: tuple[PathPart, ...], paths: Iterable[tuple[PathPart, ...]]) -> bool:
+    """Whether a place is one of the paths or inside one."""
+    return any(place[: len(path)] == path for path in paths)
+
+
+def _plain(node: Node) -> Any:
+    """Read a value that is kept as it was written, empty values too."""
+    if isinstance(node, MappingNode):
+        return {key: _plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return tuple(_plain(item) for item in node.items)
+    return node.value if isinstance(node, ScalarNode) else None
 
 
 def _empty(node: Node | None) -> bool:

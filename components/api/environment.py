@@ -9,14 +9,31 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import LATER, Document, Items, LabelMetadata, Later, Model, Ruled
+from components.api.base import LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
+from components.api.budget import Budget, Quota, quota_violations
 from components.api.codes import Code
-from components.api.frozen import FrozenDict, FrozenMap
+from components.api.frozen import FrozenMap
+from components.api.policy_settings import Policies
+from components.api.promotion import Promotion
+from components.api.providers import AwsProvider, Providers
+from components.api.registry import Registry
 from components.api.rules import DnsLabel, Violation, checked, duplicates, shown, within
+from components.api.values import MAX_INT32, Duration, SecretName
+
+__all__ = ["AwsProvider", "Environment", "EnvironmentSpec", "Providers", "Scheduling"]
 
 Text = Annotated[str, Field(min_length=1, max_length=253)]
-SecretName = Annotated[str, checked(syntax.secret_name, Code.NAME_INVALID)]
 TagValue = Annotated[str, Field(min_length=1, max_length=255), checked(syntax.tag_value, Code.VALUE_INVALID)]
+
+
+class FleetSurge(Model):
+    """How many replicas may exist beside the ones they replace; no limit without it."""
+
+    max_surge: Annotated[int, Field(ge=1, le=MAX_INT32)] | None = None
+    """In the whole fleet, at one time."""
+
+    max_surge_per_cluster: Annotated[int, Field(ge=1, le=MAX_INT32)] | None = None
+    """On one cluster, at one time."""
 
 
 class Scheduling(Ruled):
@@ -30,11 +47,11 @@ class Scheduling(Ruled):
     )
     """What a pod takes: its devices under any packing, a whole node, or its devices under the best packing."""
 
-    surge: Later = None
+    surge: Annotated[FleetSurge | None, LATER] = None
     """Fleet-wide limits for replicas that exist beside the ones they replace."""
 
-    repin_dwell: Later = None
-    """How long a replica stays before it may be moved again."""
+    repin_dwell: Annotated[Duration | None, LATER] = None
+    """How long a replica stays before it may be moved again, as a duration such as `30m`."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that the predecessor's order of choices has its way of counting."""
@@ -43,79 +60,28 @@ class Scheduling(Ruled):
             yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")
 
 
-class AwsProvider(Model):
-    """One identity on AWS."""
-
-    region: Text | None = None
-    """Region for calls that no cluster fixes; a cluster's own region always wins."""
-
-    profile: Text | None = None
-    """Name of a profile of the shared AWS configuration."""
-
-    role_arn: Text | None = None
-    """Role to assume."""
-
-    external_id: Text | None = None
-    """External id that the role asks for."""
-
-
-class GcpProvider(Model):
-    """One identity on Google Cloud."""
-
-    project: Text
-    """Project in which clusters are made."""
-
-    impersonate_service_account: Text | None = None
-    """Service account to impersonate."""
-
-
-class AzureProvider(Model):
-    """One identity on Azure."""
-
-    subscription_id: Text
-    """Subscription in which clusters are made."""
-
-    tenant_id: Text | None = None
-    """Tenant of the identity."""
-
-    client_id: Text | None = None
-    """Client id of a workload or managed identity."""
-
-
-class NebiusProvider(Model):
-    """One identity on Nebius."""
-
-    project: Text
-    """Project (parent id), which also fixes the region."""
-
-    secret: SecretName | None = None
-    """`namespace/name` of the secret that holds the service account's key."""
-
-
-class VultrProvider(Model):
-    """One identity on Vultr."""
+class SecretCopy(Ruled):
+    """A secret that also goes where nothing in the manifests asks for it."""
 
     secret: SecretName
-    """`namespace/name` of the secret that holds the API key."""
+    """`namespace/name` of the secret."""
+
+    namespaces: Items[DnsLabel] = Field(min_length=1, max_length=64)
+    """Namespaces that get a copy."""
+
+    cluster_selector: LabelSelector | None = None
+    """Clusters that get a copy; all without it."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that a namespace stands once."""
+        yield from within("namespaces", duplicates(self.namespaces, str, "", "the namespace"))
 
 
-class Providers(Model):
-    """Cloud identities by cloud and name; `default` is the ambient identity unless it is given here."""
+class ObservationSettings(Model):
+    """How much what was seen of the clusters counts."""
 
-    aws: FrozenMap[str, AwsProvider] = FrozenDict()
-    """Identities on AWS."""
-
-    gcp: FrozenMap[str, GcpProvider] = FrozenDict()
-    """Identities on Google Cloud."""
-
-    azure: FrozenMap[str, AzureProvider] = FrozenDict()
-    """Identities on Azure."""
-
-    nebius: FrozenMap[str, NebiusProvider] = FrozenDict()
-    """Identities on Nebius."""
-
-    vultr: FrozenMap[str, VultrProvider] = FrozenDict()
-    """Identities on Vultr."""
+    max_age: Duration
+    """How old an observation may be; an older one is taken anew, or the run goes on without it and says so."""
 
 
 class EnvironmentSpec(Ruled):
@@ -148,31 +114,37 @@ class EnvironmentSpec(Ruled):
     cost_centre: TagValue | None = None
     """Who pays; becomes a tag on every cloud resource."""
 
-    keep_old: Annotated[str | None, LATER] = None
+    keep_old: Annotated[Duration | None, LATER] = None
     """How long a replaced replica is kept, as a duration such as `30m`."""
 
-    registry: Later = None
-    """Rules that rewrite chart and image references to mirrors."""
+    secret_copies: Annotated[Items[SecretCopy] | None, Field(min_length=1, max_length=64), LATER] = None
+    """Secrets that go to more places than their uses call for."""
 
-    budget: Later = None
+    registry: Annotated[Registry | None, LATER] = None
+    """Mirrors of the registries that charts and images come from."""
+
+    budget: Annotated[Budget | None, LATER] = None
     """Highest cost of the fleet."""
 
-    quotas: Later = None
-    """Limits per namespace: devices per accelerator, nodes, USD per hour."""
+    quotas: Annotated[FrozenMap[str, Quota] | None, LATER] = None
+    """Limits by namespace: devices per accelerator, nodes, US dollars per hour."""
 
-    policies: Later = None
+    policies: Annotated[Policies | None, LATER] = None
     """Settings of policies, and exceptions with a reason and an end date."""
 
-    promotion: Later = None
+    promotion: Annotated[Promotion | None, LATER] = None
     """Where this environment promotes to, and the gates in between."""
 
-    observation: Later = None
+    observation: Annotated[ObservationSettings | None, LATER] = None
     """How old an observation may be."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that names in lists stand once."""
         yield from within("frontDoors", duplicates(self.front_doors, str, "", "the cluster"))
         yield from within("secrets", duplicates(self.secrets, str, "", "the secret"))
+        copies = duplicates(self.secret_copies or (), lambda each: each.secret, "secret", "the secret")
+        yield from within("secretCopies", copies)
+        yield from within("quotas", quota_violations(self.quotas))
 
 
 class Environment(Document):

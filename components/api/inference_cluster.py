@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import BERTH, Items, LabelMetadata, Later, Manifest, Model, Ruled
+from components.api.base import BERTH, LATER, Items, LabelMetadata, Manifest, Model, Ruled
 from components.api.cluster_source import (
     AksSource,
     ClusterSource,
@@ -19,8 +19,10 @@ from components.api.cluster_source import (
     Source,
     VultrSource,
 )
+from components.api.frozen import FrozenMap
 from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_violations
-from components.api.rules import Violation, duplicates, within
+from components.api.rules import DnsLabel, Violation, duplicates, within
+from components.api.stack_override import ComponentOverride, override_violations
 
 __all__ = [
     "AksSource",
@@ -78,19 +80,22 @@ class InferenceClusterSpec(Ruled):
     lost: Annotated[bool, BERTH] = False
     """The cluster is gone for good: Berth forgets it and lists what may still cost money."""
 
-    overrides: Later = None
-    """Values laid over those of the release."""
+    overrides: Annotated[FrozenMap[str, ComponentOverride] | None, LATER] = None
+    """Versions and values that take the place of the release's, by component."""
 
-    disabled_components: Later = None
-    """Components of the release that the cluster brings itself."""
+    disabled_components: Annotated[Items[DnsLabel] | None, Field(max_length=64), LATER] = None
+    """Components of the release that are not installed, because the cluster brings them itself."""
 
-    driver_management: Later = None
-    """Who installs the GPU driver."""
+    driver_management: Annotated[Literal["Image", "Operator", "Manual"] | None, LATER] = None
+    """Who installs the GPU driver: the nodes' `Image`, the GPU `Operator` of the release, or somebody by hand."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that taints and pools are listed once, and pools fit the source."""
+        """Check that taints, pools and components are listed once, and pools fit the source."""
         taints = duplicates(self.taints, lambda taint: (taint.key, taint.effect), "key", "the taint")
         yield from within("taints", taints)
+        yield from within("overrides", override_violations(self.overrides))
+        components = duplicates(self.disabled_components or (), str, "", "the component")
+        yield from within("disabledComponents", components)
         yield from within("nodePools", duplicates(self.node_pools, lambda pool: pool.name, "name", "the pool"))
         for index, pool in enumerate(self.node_pools):
             found = pool_violations(pool, self.cluster.source, self.cluster.block)

@@ -1,46 +1,31 @@
 """ModelCache: weights staged once on every cluster that may serve them."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import LabelSelector, Later, Manifest, Model, Ruled, ShortMetadata
+from components.api.base import LATER, Items, LabelSelector, Manifest, OwnValues, Ruled, ShortMetadata
+from components.api.cache_source import S3, AuthSecret, Gcs, HuggingFace, Ngc, Oci, Pvc
 from components.api.codes import Code
-from components.api.rules import Subdomain, Violation, checked
+from components.api.rules import Violation, checked, duplicates, within
 
+__all__ = ["AuthSecret", "HuggingFace", "ModelCache", "ModelCacheSpec"]
 
-class AuthSecret(Model):
-    """A token, in a secret of the cache's namespace."""
+Pattern = Annotated[str, Field(min_length=1, max_length=253), checked(syntax.file_pattern, Code.VALUE_INVALID)]
 
-    name: Subdomain
-    """Name of the secret."""
-
-    key: Annotated[str, Field(min_length=1)] = "HF_TOKEN"
-    """Key in the secret."""
-
-
-class HuggingFace(Model):
-    """A repository on Hugging Face."""
-
-    repo: Annotated[str, Field(min_length=1), checked(syntax.repository, Code.VALUE_INVALID)]
-    """Repository, as `owner/name`."""
-
-    revision: Annotated[str, checked(syntax.revision, Code.VALUE_INVALID)] | None = None
-    """Branch, tag or commit; the default branch without it."""
-
-    auth_secret: AuthSecret | None = None
-    """Token for a gated repository."""
-
-    size_gib: Annotated[int, Field(alias="sizeGiB", ge=1, le=100_000)]
-    """Size of the volume, in GiB."""
+_BLOCKS: Final = {"HuggingFace": "huggingFace", "S3": "s3", "GCS": "gcs", "OCI": "oci", "PVC": "pvc", "NGC": "ngc"}
+"""The block of each source."""
 
 
 class ModelCacheSpec(Ruled):
     """Weights and where they are staged."""
 
-    source: Literal["HuggingFace"]
+    source: Annotated[
+        Literal["HuggingFace", "S3", "GCS", "OCI", "PVC", "NGC"],
+        OwnValues(frozenset({"S3", "GCS", "OCI", "PVC", "NGC"}), supported=False),
+    ]
     """Where the weights come from; the block of the same name must be there."""
 
     hugging_face: HuggingFace | None = None
@@ -49,38 +34,45 @@ class ModelCacheSpec(Ruled):
     cluster_selector: LabelSelector | None = None
     """Clusters it is staged on; every cluster without it."""
 
-    s3: Later = None
-    """A bucket on S3."""
+    s3: Annotated[S3 | None, LATER] = None
+    """Objects of a bucket on S3."""
 
-    gcs: Later = None
-    """A bucket on Google Cloud Storage."""
+    gcs: Annotated[Gcs | None, LATER] = None
+    """Objects of a bucket on Google Cloud Storage."""
 
-    oci: Later = None
+    oci: Annotated[Oci | None, LATER] = None
     """An artefact in an OCI registry."""
 
-    pvc: Later = None
+    pvc: Annotated[Pvc | None, LATER] = None
     """A volume claim that exists."""
 
-    ngc: Later = None
+    ngc: Annotated[Ngc | None, LATER] = None
     """A model on NVIDIA NGC."""
 
-    include: Later = None
-    """Patterns of files to stage."""
+    include: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), LATER] = None
+    """Patterns of the files to stage, such as `*.safetensors`; all without it."""
 
-    exclude: Later = None
-    """Patterns of files to leave out."""
+    exclude: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), LATER] = None
+    """Patterns of files to leave out, even if they are included."""
 
-    checksum: Later = None
-    """What the staged files must add up to."""
+    checksum: Annotated[Annotated[str, checked(syntax.checksum, Code.VALUE_INVALID)] | None, LATER] = None
+    """SHA-256 over the sorted lines `<SHA-256 of the file>  <path>` of all staged files, as `sha256:<64 digits>`."""
 
-    image: Later = None
-    """Image of the job that stages."""
+    image: Annotated[Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)] | None, LATER] = (
+        None
+    )
+    """Image of the job that stages, instead of the release's."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the source's own block is there."""
-        if self.hugging_face is None:
-            message = "source HuggingFace needs the block `huggingFace` beside it"
+        """Check that the source's own block is there, and a pattern stands once."""
+        block = _BLOCKS[self.source]
+        blocks: dict[str, object] = {"huggingFace": self.hugging_face, "s3": self.s3, "gcs": self.gcs}
+        blocks |= {"oci": self.oci, "pvc": self.pvc, "ngc": self.ngc}
+        if blocks[block] is None:
+            message = f"source {self.source} needs the block `{block}` beside it"
             yield Violation(Code.BLOCK_MISSING, message, ("source",))
+        yield from within("include", duplicates(self.include or (), str, "", "the pattern"))
+        yield from within("exclude", duplicates(self.exclude or (), str, "", "the pattern"))
 
 
 class ModelCache(Manifest):

@@ -10,7 +10,6 @@ from components.api.base import (
     LATER,
     Items,
     LabelSelector,
-    Later,
     Manifest,
     Model,
     Portable,
@@ -20,7 +19,8 @@ from components.api.base import (
 from components.api.codes import Code
 from components.api.frozen import FrozenDict
 from components.api.pod_template import PodTemplate
-from components.api.rules import DnsLabel, OwnLabels, Violation, duplicates, shown, within
+from components.api.rules import DnsLabel, OwnLabels, Subdomain, Violation, duplicates, shown, within
+from components.api.values import MAX_INT32, Duration, UsdPerHour
 
 
 class ModelCacheRef(Model):
@@ -185,11 +185,11 @@ class ReplicaSpec(Ruled):
     engines: Items[Engine] = Field(min_length=1, max_length=8)
     """Its engines, all on one cluster."""
 
-    fabric: Later = None
-    """Whether the nodes of a gang must share a fabric."""
+    fabric: Annotated[Literal["Any", "EFA", "InfiniBand", "None"] | None, LATER] = None
+    """Fast network that the nodes of a gang share: one of a kind, `Any`, or `None` where plain Ethernet will do."""
 
-    block_size: Later = None
-    """Tokens per block of the KV cache, for prefix routing."""
+    block_size: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, LATER] = None
+    """Tokens per block of the KV cache, for prefix routing; read from the engine's arguments without it."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that engines have different names, and phases fit the serving mode."""
@@ -213,11 +213,14 @@ class Surge(Model):
     allow_gap: bool = False
     """Where there is no room for a successor, the last replica may go before the new one serves."""
 
+    max_surge: Annotated[Annotated[int, Field(ge=1, le=MAX_INT32)] | None, LATER] = None
+    """Replicas of this deployment that may exist beside the ones they replace; as many as fit without it."""
 
-class ModelDeploymentSpec(Model):
+
+class ModelDeploymentSpec(Ruled):
     """Replicas of a model."""
 
-    replicas: Annotated[int, Field(ge=0, le=100_000), Portable(1, 10)]
+    replicas: Annotated[int, Field(ge=0, le=MAX_INT32), Portable(1, 10)]
     """Replicas across the fleet. Under `modelplane.ai` 1 to 10; under `berth.dev` any number, and 0 parks it."""
 
     template: ReplicaTemplate
@@ -226,20 +229,24 @@ class ModelDeploymentSpec(Model):
     surge: Annotated[Surge, BERTH] = Surge()
     """What may happen while a replica is replaced."""
 
-    keep_old: Annotated[str | None, LATER] = None
-    """How long a replaced replica is kept, as a duration such as `30m`."""
+    keep_old: Annotated[Duration | None, LATER] = None
+    """How long a replaced replica is kept, as a duration such as `30m`; the environment's without it."""
 
-    priority: Later = None
-    """Who goes first when not all fit."""
+    priority: Annotated[Annotated[int, Field(ge=-MAX_INT32, le=MAX_INT32)] | None, LATER] = None
+    """Who goes first when not all fit: the larger number. 0 without it."""
 
-    strategy: Later = None
-    """Placement order, instead of the environment's."""
+    strategy: Annotated[Literal["Spread", "Pack", "Cost"] | None, LATER] = None
+    """What decides between clusters, instead of the environment's; `Compatible` holds for whole environments."""
 
-    max_usd_per_hour: Later = None
-    """Highest cost of all replicas."""
+    max_cost_per_hour: Annotated[UsdPerHour | None, LATER] = None
+    """Most US dollars per hour that all its replicas may cost."""
 
-    secrets: Later = None
-    """Secrets the pods need beyond those their variables name."""
+    secrets: Annotated[Items[Subdomain] | None, Field(min_length=1, max_length=32), LATER] = None
+    """Secrets of the namespace that go where its replicas are, beyond those that its pods name."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that a secret stands once."""
+        yield from within("secrets", duplicates(self.secrets or (), str, "", "the secret"))
 
 
 class ModelDeployment(Manifest):

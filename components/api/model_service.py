@@ -1,12 +1,14 @@
 """ModelService: one address for endpoints chosen by labels, with traffic split by weight."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Items, Later, Manifest, Model
-from components.api.rules import Labels
+from components.api.base import LATER, Items, Manifest, Model, Ruled
+from components.api.codes import Code
+from components.api.rules import Labels, Violation, duplicates, within
+from components.api.service_settings import Authentication, Hostname, RateLimit, ServiceTimeouts, ServiceTls
 
 
 class EndpointSelector(Model):
@@ -24,35 +26,42 @@ class EndpointGroup(Model):
     """A weighted group of endpoints."""
 
     weight: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    """Share of the whole group, relative to the other groups."""
+    """Share of the whole group, relative to the other groups of its priority."""
+
+    priority: Annotated[Annotated[int, Field(ge=0, le=15)] | None, LATER] = None
+    """Order of fallback: a group is used while no group of a smaller number has anything ready. 0 without it."""
 
     selector: EndpointSelector
     """The endpoints of the group."""
 
 
-class ModelServiceSpec(Model):
+class ModelServiceSpec(Ruled):
     """One address."""
 
     endpoints: Items[EndpointGroup] = Field(min_length=1)
     """Weighted groups of endpoints."""
 
-    hostnames: Later = None
-    """Names the service answers to."""
+    hostnames: Annotated[Items[Hostname] | None, Field(min_length=1, max_length=16), LATER] = None
+    """Names the service answers to, instead of a path of the front door's address."""
 
-    tls: Later = None
+    tls: Annotated[ServiceTls | None, LATER] = None
     """Certificate of the names."""
 
-    authentication: Later = None
-    """Which clients may call."""
+    authentication: Annotated[Authentication | None, LATER] = None
+    """Which clients may call; everybody without it."""
 
-    rate_limit: Later = None
+    rate_limit: Annotated[RateLimit | None, LATER] = None
     """How often they may call."""
 
-    timeouts: Later = None
+    timeouts: Annotated[ServiceTimeouts | None, LATER] = None
     """How long a request may take."""
 
-    fallback: Later = None
-    """Groups that are used, in order, when the first has nothing ready."""
+    def rules(self) -> Iterator[Violation]:
+        """Check that names stand once, and a certificate has names."""
+        yield from within("hostnames", duplicates(self.hostnames or (), str, "", "the name"))
+        if self.tls is not None and not self.hostnames:
+            message = "`hostnames` are missing; a certificate is for names"
+            yield Violation(Code.FIELD_MISSING, message, ("tls",), at_key=True)
 
 
 class ModelService(Manifest):

@@ -1,4 +1,4 @@
-"""Rules of address ranges: what a VPC and its subnets must be to each other."""
+"""Rules of address ranges: what networks, their subnets and the ranges of pods and Services must be to each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
@@ -8,6 +8,7 @@ from components.api.codes import Code
 from components.api.rules import Violation, shown
 
 _WIDEST, _NARROWEST = 16, 28  # prefix lengths that AWS accepts for VPCs and subnets
+_WIDEST_ELSEWHERE = 8
 
 
 def subnet_violations(vpc: str, subnets: Mapping[str, Sequence[str]]) -> Iterator[Violation]:
@@ -38,11 +39,35 @@ def subnet_violations(vpc: str, subnets: Mapping[str, Sequence[str]]) -> Iterato
         yield Violation(Code.NETWORK_INVALID, message, at_key=True)
 
 
-def _network(text: str) -> tuple[IPv4Network | None, str]:
+def apart(ranges: Mapping[str, str], *, taken: Mapping[str, str] | None = None) -> Iterator[Violation]:
+    """Yield what is wrong with ranges that may not overlap each other, nor those ``taken`` by name in words."""
+    known: list[tuple[str, IPv4Network]] = [(what, IPv4Network(text)) for what, text in (taken or {}).items()]
+    for field, text in ranges.items():
+        network, reason = _network(text, widest=_WIDEST_ELSEWHERE)
+        if network is None:
+            yield Violation(Code.NETWORK_INVALID, reason, (field,))
+            continue
+        met = next((what for what, other in known if network.overlaps(other)), "")
+        if met:
+            yield Violation(Code.NETWORK_INVALID, f"{shown(text)} overlaps {met}", (field,))
+        known.append((field, network))
+
+
+def inside(field: str, text: str, outer: str) -> Iterator[Violation]:
+    """Yield what is wrong with a range that must lie in another; a wrong outer one is reported by itself."""
+    network, reason = _network(text, widest=_WIDEST_ELSEWHERE)
+    around, _ = _network(outer, widest=_WIDEST_ELSEWHERE)
+    if network is None:
+        yield Violation(Code.NETWORK_INVALID, reason, (field,))
+    elif around is not None and not network.subnet_of(around):
+        yield Violation(Code.NETWORK_INVALID, f"{shown(text)} does not lie in {outer}", (field,))
+
+
+def _network(text: str, *, widest: int = _WIDEST) -> tuple[IPv4Network | None, str]:
     try:
         network = IPv4Network(text)
     except ValueError:
         return None, f"{shown(text)} is not an IPv4 range such as `10.0.0.0/16`"
-    if not _WIDEST <= network.prefixlen <= _NARROWEST:
-        return None, f"{shown(text)} must have a prefix from /{_WIDEST} to /{_NARROWEST}"
+    if not widest <= network.prefixlen <= _NARROWEST:
+        return None, f"{shown(text)} must have a prefix from /{widest} to /{_NARROWEST}"
     return network, ""

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.api.base import Items, Later, Model, Ruled
+from components.api.base import LATER, Items, Model, Ruled
 from components.api.cluster_source import EksSource, GkeSource, Source
 from components.api.codes import Code
 from components.api.rules import DnsLabel, Subdomain, Violation, shown
+from components.api.values import UsdPerHour
 
 Zone = Annotated[str, Field(min_length=1, max_length=63)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -78,14 +79,14 @@ class NodePool(Ruled):
     fabric: Fabric = Fabric()
     """The fast network between its nodes."""
 
-    capacity_type: Later = None
-    """On demand, spot or reserved."""
+    capacity_type: Annotated[Literal["OnDemand", "Spot", "Reserved"] | None, LATER] = None
+    """How its nodes are bought; `Spot` ones may be taken away. On demand without it, `Reserved` with capacityBlock."""
 
-    price: Later = None
-    """USD per node and hour, instead of the list price."""
+    price_per_hour: Annotated[UsdPerHour | None, LATER] = None
+    """US dollars per node and hour, instead of the list price."""
 
-    fabric_id: Later = None
-    """Name of the fabric the nodes share, for any source."""
+    fabric_id: Annotated[Annotated[str, Field(min_length=1, max_length=63)] | None, LATER] = None
+    """Name of the fast network its nodes share, whatever the source; pools of one cluster with one name share it."""
 
     @property
     def autoscaled(self) -> bool:
@@ -98,11 +99,14 @@ class NodePool(Ruled):
         return self.node_count if self.max_node_count is None else self.max_node_count
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the minimum is not above the maximum."""
+        """Check that the minimum is not above the maximum, and a block is bought as one."""
         least, most = self.min_node_count, self.max_node_count
         if least is not None and most is not None and least > most:
             message = f"minNodeCount {least} is more than maxNodeCount {most}"
             yield Violation(Code.VALUE_OUT_OF_RANGE, message, ("minNodeCount",))
+        if self.capacity_block is not None and self.capacity_type not in (None, "Reserved"):
+            message = f"a capacityBlock is reserved capacity, and capacityType is {self.capacity_type}"
+            yield Violation(Code.FIELD_CONFLICT, message, ("capacityType",), hint="leave it out, or write `Reserved`")
 
 
 def pool_violations(pool: NodePool, source: Source, block: object) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""The pod of an engine's member: one container named ``engine``, its environment, its labels."""
+"""The pod of an engine's member: one container named ``engine``, what stands beside it, its labels."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -6,80 +6,78 @@ from typing import Annotated
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Items, Later, Model, Ruled
+from components.api.base import LATER, Items, Model, Ruled
 from components.api.codes import Code
+from components.api.env_var import EnvVar, ObjectName
 from components.api.frozen import FrozenDict
-from components.api.rules import Annotations, OwnLabels, Violation, checked, shown
+from components.api.near import did_you_mean
+from components.api.probe import Probe, restart_violations
+from components.api.resources import Resources
+from components.api.rules import Annotations, DnsLabel, OwnLabels, Violation, checked, duplicates, shown, within
+from components.api.security_context import PodSecurityContext, SecurityContext
+from components.api.volume import Volume, VolumeMount, mount_violations
 
-ObjectName = Annotated[str, Field(min_length=1), checked(syntax.dns_subdomain, Code.NAME_INVALID)]
 MAX_ANNOTATION = 8192
+ENGINE = "engine"
+
+Image = Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)]
 
 
-class KeyRef(Model):
-    """A key of a Secret or ConfigMap in the pod's namespace."""
+class Helper(Ruled):
+    """What containers besides the engine's have in common."""
 
-    name: ObjectName
-    """Name of the object."""
+    name: DnsLabel
+    """Name within the pod; not `engine`."""
 
-    key: Annotated[str, Field(min_length=1)]
-    """Key in it."""
+    image: Image
+    """Image reference."""
 
-    optional: bool | None = None
-    """Whether the pod may start without it."""
+    command: Items[str] = ()
+    """Entry point; the image's own without it."""
 
+    args: Items[str] = ()
+    """Arguments."""
 
-class FieldRef(Model):
-    """A field of the pod itself."""
+    env: Items[EnvVar] = ()
+    """Environment variables."""
 
-    field_path: Annotated[str, Field(min_length=1)]
-    """Path, such as `status.podIP`."""
+    resources: Resources | None = None
+    """CPU, memory and ephemeral storage that it asks for, and may use at most."""
 
-    api_version: str | None = None
-    """Version the path is written for."""
+    security_context: SecurityContext | None = None
+    """Security settings of the container."""
 
-
-class EnvVarSource(Ruled):
-    """Where a variable's value comes from."""
-
-    secret_key_ref: KeyRef | None = None
-    """A key of a Secret."""
-
-    config_map_key_ref: KeyRef | None = None
-    """A key of a ConfigMap."""
-
-    field_ref: FieldRef | None = None
-    """A field of the pod."""
+    volume_mounts: Items[VolumeMount] = ()
+    """Where the pod's volumes are mounted."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that exactly one source is set."""
-        refs = {
-            "secretKeyRef": self.secret_key_ref,
-            "configMapKeyRef": self.config_map_key_ref,
-            "fieldRef": self.field_ref,
-        }
-        found = [name for name, ref in refs.items() if ref is not None]
-        if len(found) != 1:
-            message = f"valueFrom takes exactly one of {', '.join(refs)}; {' and '.join(found) or 'none'} is set"
-            yield Violation(Code.FIELD_CONFLICT, message, at_key=True)
+        """Check that the engine's name is free, and nothing is mounted twice."""
+        if self.name == ENGINE:
+            message = "the name `engine` belongs to the engine's own container"
+            yield Violation(Code.NAME_INVALID, message, ("name",))
+        yield from mount_violations(self.volume_mounts)
 
 
-class EnvVar(Ruled):
-    """One environment variable."""
+class InitContainer(Helper):
+    """A container that ends before the engine starts."""
 
-    name: Annotated[str, checked(syntax.variable, Code.NAME_INVALID)]
-    """Name."""
 
-    value: str | None = None
-    """Value."""
+class Sidecar(Helper):
+    """A container that runs beside the engine, starts before it and ends after it."""
 
-    value_from: EnvVarSource | None = None
-    """Where the value comes from."""
+    startup_probe: Probe | None = None
+    """When it counts as started."""
+
+    readiness_probe: Probe | None = None
+    """When it counts as ready; the pod takes traffic only while it is."""
+
+    liveness_probe: Probe | None = None
+    """When it is restarted."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that a value and a source of it do not meet."""
-        if self.value and self.value_from is not None:
-            message = f"the variable {shown(self.name)} has both value and valueFrom"
-            yield Violation(Code.FIELD_CONFLICT, message, ("valueFrom",), at_key=True)
+        """Check what every helper must hold, and that probes that restart it count one success."""
+        yield from super().rules()
+        yield from restart_violations(self.startup_probe, self.liveness_probe)
 
 
 class Container(Ruled):
@@ -88,7 +86,7 @@ class Container(Ruled):
     name: Annotated[str, Field(min_length=1)]
     """Always `engine`."""
 
-    image: Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)]
+    image: Image
     """Image reference."""
 
     command: Items[str] = ()
@@ -100,29 +98,31 @@ class Container(Ruled):
     env: Items[EnvVar] = ()
     """Environment variables."""
 
-    resources: Later = None
-    """CPU, memory and other requests and limits."""
+    resources: Annotated[Resources | None, LATER] = None
+    """CPU, memory and ephemeral storage that it asks for, and may use at most; devices are the nodeSelector's."""
 
-    security_context: Later = None
+    security_context: Annotated[SecurityContext | None, LATER] = None
     """Security settings of the container."""
 
-    startup_probe: Later = None
+    startup_probe: Annotated[Probe | None, LATER] = None
     """When the container counts as started."""
 
-    readiness_probe: Later = None
-    """When the container takes traffic."""
+    readiness_probe: Annotated[Probe | None, LATER] = None
+    """When the container takes traffic, instead of Berth's own question to `/health`."""
 
-    liveness_probe: Later = None
+    liveness_probe: Annotated[Probe | None, LATER] = None
     """When the container is restarted."""
 
-    volume_mounts: Later = None
-    """Extra mounts."""
+    volume_mounts: Annotated[Items[VolumeMount] | None, Field(max_length=32), LATER] = None
+    """Where the pod's own volumes are mounted."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the one container has a fixed name."""
-        if self.name != "engine":
+        """Check that the one container has a fixed name, nothing is mounted twice, and probes count one success."""
+        if self.name != ENGINE:
             message = f"the container is named {shown(self.name)}; it must be named `engine`"
             yield Violation(Code.NAME_INVALID, message, ("name",), allowed="engine")
+        yield from mount_violations(self.volume_mounts or ())
+        yield from restart_violations(self.startup_probe, self.liveness_probe)
 
 
 class ImagePullSecret(Model):
@@ -149,7 +149,7 @@ class PodMetadata(Ruled):
                 yield Violation(Code.VALUE_LENGTH, message, ("annotations", key))
 
 
-class PodSpec(Model):
+class PodSpec(Ruled):
     """The pod."""
 
     containers: Items[Container] = Field(min_length=1, max_length=1)
@@ -158,17 +158,41 @@ class PodSpec(Model):
     image_pull_secrets: Items[ImagePullSecret] = ()
     """Secrets with registry credentials."""
 
-    init_containers: Later = None
-    """Containers that run before the engine."""
+    init_containers: Annotated[Items[InitContainer] | None, Field(max_length=8), LATER] = None
+    """Containers that end, one after the other, before the engine starts."""
 
-    sidecars: Later = None
-    """Containers beside the engine."""
+    sidecars: Annotated[Items[Sidecar] | None, Field(max_length=8), LATER] = None
+    """Containers that run beside the engine."""
 
-    security_context: Later = None
+    security_context: Annotated[PodSecurityContext | None, LATER] = None
     """Security settings of the pod."""
 
-    volumes: Later = None
-    """Extra volumes."""
+    volumes: Annotated[Items[Volume] | None, Field(max_length=32), LATER] = None
+    """Volumes besides those of shared memory and the cache."""
+
+    def rules(self) -> Iterator[Violation]:
+        """Check that containers and volumes have different names, and what is mounted is there."""
+        first: set[str] = set()
+        for field, helpers in (("initContainers", self.init_containers), ("sidecars", self.sidecars)):
+            for index, helper in enumerate(helpers or ()):
+                if helper.name in first:
+                    message = f"another container of the pod is named {shown(helper.name)}"
+                    yield Violation(Code.LIST_DUPLICATE, message, (field, index, "name"))
+                first.add(helper.name)
+                yield from within(field, self._mounts(index, helper.volume_mounts))
+        yield from within("volumes", duplicates(self.volumes or (), lambda each: each.name, "name", "the volume"))
+        for index, container in enumerate(self.containers):
+            yield from within("containers", self._mounts(index, container.volume_mounts or ()))
+
+    def _mounts(self, index: int, mounts: Items[VolumeMount]) -> Iterator[Violation]:
+        known = [volume.name for volume in self.volumes or ()]
+        for place, mount in enumerate(mounts):
+            if mount.name not in known:
+                message = f"the pod has no volume named {shown(mount.name)}"
+                path = (index, "volumeMounts", place, "name")
+                yield Violation(
+                    Code.REFERENCE_MISSING, message, path, ", ".join(known), did_you_mean(mount.name, known)
+                )
 
 
 class PodTemplate(Model):

@@ -4,7 +4,7 @@ A schema accepts what one document may hold by itself, server-written fields too
 are the loader's. Fields that are not supported yet are left out, so that an editor marks them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
@@ -28,14 +28,17 @@ class _Generator(GenerateJsonSchema):
         return super().encode_default(dict(dft) if isinstance(dft, FrozenDict) else dft)
 
 
-def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of a kind; raises KeyError when there is no such kind."""
+def schema(kind: str, *, later: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a kind; raises KeyError when there is no such kind.
+
+    With ``later`` it has the fields that are not supported yet too: what they will take, for who reads ahead.
+    """
     model = ALL_KINDS[kind]
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     definitions = made.setdefault("$defs", {})
-    _finish(made, model)
+    _finish(made, model, later=later)
     for definition, inner in dict(_models(model)).items():
-        _finish(definitions[definition], inner)
+        _finish(definitions[definition], inner, later=later)
     made["properties"]["status"] = {"description": _BY_SERVER}
     made["properties"]["apiVersion"]["enum"] = list(api_versions(kind))
     made["properties"]["apiVersion"].pop("const", None)
@@ -48,6 +51,8 @@ def schema(kind: str) -> dict[str, Any]:
     if portable and MODELPLANE in api_versions(kind):
         made["if"] = {"properties": {"apiVersion": {"const": MODELPLANE}}}
         made["then"] = portable
+    used = set(_used(made, definitions))
+    made["$defs"] = {name: each for name, each in definitions.items() if name in used}
     return {"$schema": DIALECT, "title": kind, **_sorted(made)}
 
 
@@ -59,7 +64,22 @@ def _models(model: type[Model]) -> Iterator[tuple[str, type[Model]]]:
             yield from _models(field.model)
 
 
-def _finish(made: dict[str, Any], model: type[Model]) -> None:
+def _used(part: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the definitions that a part of a schema refers to, and those that they refer to."""
+    if isinstance(part, dict):
+        name = str(part.get("$ref", "")).removeprefix("#/$defs/")
+        if name:
+            yield name
+            yield from _used(definitions[name], definitions)
+        for key, inner in part.items():
+            if key != "$defs":
+                yield from _used(inner, definitions)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _used(inner, definitions)
+
+
+def _finish(made: dict[str, Any], model: type[Model], *, later: bool) -> None:
     """Leave out what is not supported, and pydantic's titles, which only repeat names."""
     made.pop("title", None)
     for name, field in shape(model).items():
@@ -68,8 +88,13 @@ def _finish(made: dict[str, Any], model: type[Model]) -> None:
         prop.setdefault("description", field.info.description)
         if "default" in prop:
             prop["default"] = _without_nothing(prop["default"])
+        if field.values is not None and not field.values.supported and not later:
+            prop["enum"] = [value for value in prop["enum"] if value not in field.values.values]
         if field.own is not None and not field.own.supported:
-            del made["properties"][name]
+            if later:
+                prop["description"] = f"{prop['description']} Not supported yet."
+            else:
+                del made["properties"][name]
         elif field.own is not None:
             prop["description"] = f"{prop.get('description', '')} Needs apiVersion {BERTH_VERSION}.".strip()
 
@@ -81,6 +106,8 @@ def _portable(model: type[Model]) -> dict[str, Any]:
         if field.own is not None:
             if field.own.supported:
                 properties[name] = False
+        elif field.values is not None and field.values.supported:
+            properties[name] = {"not": {"enum": sorted(field.values.values)}}
         elif field.portable is not None:
             properties[name] = {"minimum": field.portable.low, "maximum": field.portable.high}
         elif field.model is not None:

@@ -8,17 +8,22 @@ import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from components.api.base import Model, Own, Portable
+from components.api.base import Model, Own, OwnValues, Portable
 from components.api.nodes import PathPart
+
+M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldShape:
-    """One field: ``model`` is what it holds (itself, or in its items or values), if that is a model."""
+    """One field: ``model`` is what it holds (itself, or in its items or values), if that is a model.
+
+    ``free`` says that it holds whatever people write, which nobody may tidy.
+    """
 
     name: str
     attribute: str
@@ -26,6 +31,8 @@ class FieldShape:
     model: type[Model] | None
     own: Own | None
     portable: Portable | None
+    values: OwnValues | None
+    free: bool
     info: FieldInfo
 
 
@@ -73,9 +80,28 @@ def _homes(model: type[Model], name: str, path: tuple[str, ...]) -> Iterator[tup
 def _fields(model: type[Model]) -> Iterator[FieldShape]:
     for attribute, info in model.model_fields.items():
         container, inner = _inner(info.annotation)
-        own = next((mark for mark in info.metadata if isinstance(mark, Own)), None)
-        portable = next((mark for mark in info.metadata if isinstance(mark, Portable)), None)
-        yield FieldShape(info.alias or attribute, attribute, container, inner, own, portable, info)
+        yield FieldShape(
+            name=info.alias or attribute,
+            attribute=attribute,
+            container=container,
+            model=inner,
+            own=_mark(info, Own),
+            portable=_mark(info, Portable),
+            values=_mark(info, OwnValues),
+            free=info.annotation is Any or Any in _leaves(info.annotation),
+            info=info,
+        )
+
+
+def _mark(info: FieldInfo, mark: type[M]) -> M | None:
+    return next((each for each in info.metadata if isinstance(each, mark)), None)
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    """Yield the types that an annotation is made of, those inside it too."""
+    yield annotation
+    for each in get_args(annotation):
+        yield from _leaves(each)
 
 
 def _inner(annotation: Any) -> tuple[Literal["", "list", "map"], type[Model] | None]:

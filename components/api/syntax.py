@@ -5,6 +5,7 @@ those of Kubernetes' own validation (RFC 1123 labels and subdomains, qualified n
 distribution project's image references.
 """
 
+import datetime as dt
 import re
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -37,6 +38,13 @@ _REVISION = re.compile(r"[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*")
 _DURATION = re.compile(DURATION_PATTERN[1:-1])
 _SECRET = re.compile(f"(?:{LABEL_PATTERN[1:-1]})/(?:{SUBDOMAIN_PATTERN[1:-1]})")
 _TAG_VALUE = re.compile(r"[\w .:/=+@-]*")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){3}")
+_PREFIX = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9.]*(?::[0-9]+)?(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
+_NGC = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){1,2}:[A-Za-z0-9._-]+")
+_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
+_HEADER = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]{0,63}")
 _DECIMAL_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE])i?[bB]?", re.IGNORECASE)
 
 
@@ -143,6 +151,78 @@ def duration_seconds(text: str) -> int:
     """Return the seconds of a duration that ``duration`` accepts."""
     units = {"h": 3600, "m": 60, "s": 1}
     return sum(int(number) * units[unit] for number, unit in re.findall(r"([0-9]+)([hms])", text))
+
+
+def date(text: str) -> str:
+    """Check a day of the calendar, as ISO 8601 writes it."""
+    try:
+        found = _DATE.fullmatch(text) and dt.date.fromisoformat(text)
+    except ValueError:
+        found = None
+    return "" if found else "be a day such as `2027-03-31`"
+
+
+def hostname(text: str) -> str:
+    """Check a host's name as Gateway API takes it: labels joined by dots, the first of which may be `*`."""
+    name = text.removeprefix("*.")
+    if len(text) <= SUBDOMAIN_LIMIT and "." in name and _SUBDOMAIN.fullmatch(name) and not _DOTTED.fullmatch(name):
+        return ""
+    return "be a host such as `chat.example.com` or `*.example.com`"
+
+
+def registry_prefix(text: str) -> str:
+    """Check the beginning of image or chart references: a registry, and parts of a path; no tag, no scheme."""
+    if "://" in text:
+        return "have no scheme; write what follows the `://`"
+    return "" if _PREFIX.fullmatch(text) else "be a registry such as `docker.io`, with a path if any: `ghcr.io/team`"
+
+
+def file_pattern(text: str) -> str:
+    """Check a pattern of files below a folder: it becomes an argument of a download command."""
+    if _REVISION.fullmatch(text) and not text.startswith("/") and ".." not in text.split("/"):
+        return ""
+    return "be a pattern such as `*.safetensors`: no spaces, no `-` or `/` in front, no `..`"
+
+
+def folder(text: str) -> str:
+    """Check the path of a folder or an object below a root."""
+    parts = text.split("/")
+    if _REVISION.fullmatch(text) and not text.startswith("/") and not {"", ".", ".."} & set(parts[:-1]):
+        return ""
+    return "be a path such as `models/qwen`: no spaces, no `-` or `/` in front, no empty part and no `..`"
+
+
+def bucket(text: str) -> str:
+    """Check the name of a bucket."""
+    return "" if _BUCKET.fullmatch(text) else "be 3 to 63 lower-case letters, digits, `-`, `_` and `.`"
+
+
+def ngc_model(text: str) -> str:
+    """Check a model of NVIDIA NGC."""
+    return "" if _NGC.fullmatch(text) else "be `org[/team]/name:version`"
+
+
+def checksum(text: str) -> str:
+    """Check a digest."""
+    return "" if _CHECKSUM.fullmatch(text) else "be `sha256:` and 64 hexadecimal digits in lower case"
+
+
+def absolute_path(text: str) -> str:
+    """Check where something is mounted in a container."""
+    if text.startswith("/") and ":" not in text and ".." not in text.split("/") and len(text) > 1:
+        return ""
+    return "be an absolute path such as `/data`, without `:` and `..`"
+
+
+def header(text: str) -> str:
+    """Check the name of a header of HTTP."""
+    return "" if _HEADER.fullmatch(text) else "be the name of a header, such as `Authorization`"
+
+
+def cpu_or_memory(text: str) -> str:
+    """Check a quantity that is asked of a node: not negative."""
+    reason = quantity(text)
+    return reason or ("" if Quantity.parse(text).sign >= 0 else "not be negative")
 
 
 def repository(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from components.api.base import MODELPLANE
 from components.api.codes import Code
 from components.api.near import did_you_mean, near
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
@@ -119,11 +120,22 @@ def _unknown(source: Source, path: tuple[PathPart, ...]) -> None:
 
 
 def _not_allowed(source: Source, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
-    allowed = re.findall(r"'([^']*)'", str(ctx.get("expected", "")))
+    hidden = _hidden(source, path)
+    allowed = [each for each in re.findall(r"'([^']*)'", str(ctx.get("expected", ""))) if each not in hidden]
     text = node.text if isinstance(node, ScalarNode) else ""
     said = shown(text) if isinstance(node, ScalarNode) and text else kind_of(node) if node else "nothing"
     message = f"{said} is not allowed for {_owner(path)}"
     source.add(Code.VALUE_NOT_ALLOWED, message, path, allowed=_list(allowed), hint=did_you_mean(text, allowed))
+
+
+def _hidden(source: Source, path: tuple[PathPart, ...]) -> frozenset[str]:
+    """Return the values that nobody may write here for now: not built, or not the predecessor's."""
+    holder = model_at(source.model, path[:-1])
+    field = shape(holder).get(str(path[-1])) if holder is not None else None
+    if field is None or field.values is None:
+        return frozenset()
+    portable = source.node.text("apiVersion") == MODELPLANE
+    return field.values.values if portable or not field.values.supported else frozenset()
 
 
 def _length(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:

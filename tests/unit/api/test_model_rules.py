@@ -74,7 +74,8 @@ ROWS = [
     ("qwen", "effect: NoSchedule", "effect: PreferNoSchedule", Code.VALUE_NOT_ALLOWED,
      f"{TOLERATION}.effect"),
     ("cache", "  huggingFace:", "  huggingface:", Code.FIELD_UNKNOWN, "spec.huggingface"),
-    ("cache", "source: HuggingFace", "source: S3", Code.VALUE_NOT_ALLOWED, "spec.source"),
+    ("cache", "source: HuggingFace", "source: Disk", Code.VALUE_NOT_ALLOWED, "spec.source"),
+    ("cache", "source: HuggingFace", "source: S3", Code.BERTH_FIELD, "spec.source"),
     ("cache", "repo: Qwen/Qwen3-8B", "repo: $(reboot)", Code.VALUE_INVALID, "spec.huggingFace.repo"),
     ("cache", "revision: main", "revision: --upload", Code.VALUE_INVALID, "spec.huggingFace.revision"),
     ("cache", "sizeGiB: 40", "sizeGiB: 40Gi", Code.TYPE_WRONG, "spec.huggingFace.sizeGiB"),
@@ -168,7 +169,7 @@ def test_tolerations_of_every_legal_form_load() -> None:
     assert result.problems == ()
 
 
-LATER = ["keepOld: 30m", "priority: 1", "strategy: Pack", "maxUsdPerHour: 10", "secrets: [a]"]
+LATER = ["keepOld: 30m", "priority: 1", "strategy: Pack", "maxCostPerHour: 10", "secrets: [a]"]
 
 
 @pytest.mark.parametrize("field", LATER)

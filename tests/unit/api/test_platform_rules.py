@@ -80,8 +80,8 @@ REFUSED = [
             Code.BLOCK_MISSING, "spec.cluster.source", "needs the block `eks`"),
     Refused("unknown identity", cluster("Nebius", "credentials: {name: prod}"), Code.REFERENCE_MISSING,
             "spec.cluster.nebius.credentials.name", "no identity `prod` under providers.nebius"),
-    Refused("network of another source", cluster("GKE", GKE + ", network: {}", ", zones: [us-central1-a]"),
-            Code.FIELD_UNKNOWN, "spec.cluster.gke.network", "belongs"),
+    Refused("network of another source", cluster("GKE", GKE + ", network: {vpcCidr: 10.0.0.0/8}",
+            ", zones: [us-central1-a]"), Code.FIELD_UNKNOWN, "spec.cluster.gke.network.vpcCidr", "belongs"),
 ]  # fmt: skip
 
 
@@ -195,7 +195,7 @@ PLATFORM = [
     ("environment", "layout: Single", "providers: {aws: {prod: {rgion: a}}}", Code.FIELD_UNKNOWN,
      "spec.providers.aws.prod.rgion"),
     ("environment", "layout: Single", "keepOld: 30m", Code.NOT_SUPPORTED_YET, "spec.keepOld"),
-    ("environment", "layout: Single", "budget: {usdPerHour: 100}", Code.NOT_SUPPORTED_YET, "spec.budget"),
+    ("environment", "layout: Single", "budget: {maxCostPerHour: 100}", Code.NOT_SUPPORTED_YET, "spec.budget"),
     ("environment", "name: dev", "name: dev.eu", Code.NAME_INVALID, "metadata.name"),
 ]  # fmt: skip
 

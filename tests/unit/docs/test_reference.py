@@ -165,7 +165,7 @@ def test_a_field_is_told_with_type_default_and_bounds() -> None:
     assert (spec["replicas"].type, spec["replicas"].default, spec["replicas"].bounds) == (
         "integer",
         "required",
-        "0 to 100000",
+        "0 to 2147483647",
     )
     assert spec["surge"].meaning.endswith("Needs `berth.dev/v1alpha1`.")
     engine = {row.name: row for row in _object("ModelDeployment", "spec.template.spec.engines[]").rows}
