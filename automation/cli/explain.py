@@ -1,43 +1,121 @@
-"""``berth explain``: why a deployment's replicas are where they are, cluster by cluster."""
+"""``berth explain``: what a kind, a field or a code means, or why a deployment's replicas are where they are."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
 
+if TYPE_CHECKING:
+    from automation.cli.sinks import Sinks
+
 _SHOW = Show()
 _WHERE = Where()
+_FORMAT = "berth.dev/output/v1"
 
 
-def explain(deployment: str, /, *, where: Where = _WHERE, show: Show = _SHOW) -> int:
-    """Say why a deployment's replicas are where they are, or are not.
+def explain(
+    subject: str,
+    /,
+    *,
+    recursive: Annotated[bool, Parameter(negative="")] = False,
+    where: Where = _WHERE,
+    show: Show = _SHOW,
+) -> int:
+    """Say what a kind, a field or a code means, or why a deployment's replicas are where they are.
 
-    Asks the engine for no preview: the platform is taken as it was applied.
+    `NAMESPACE/NAME` is a deployment. `KIND` or `KIND.field.path` is a kind or a field, by name, plural or short name:
+    `md.spec.replicas`. The code of an error is what stands in brackets: `field-unknown`. Any other name is a deployment
+    that only one namespace has. Asks the engine for no preview: the platform is taken as it was applied.
 
     Parameters
     ----------
-    deployment
-        ``NAMESPACE/NAME``, or a name that only one namespace has.
+    subject
+        ``NAMESPACE/NAME``, ``KIND``, ``KIND.field.path``, or a code.
+    recursive
+        Of a kind or a field, also the fields inside its fields.
     """
-    import difflib
+    sinks = show.sinks()
+    if "/" in subject:
+        return _deployment(subject, where, sinks)
+    from automation.cli.code_pages import code_pages
+    from automation.render.kind_names import kind_named
 
+    head, _, path = subject.partition(".")
+    kind = kind_named(head)
+    pages = code_pages()
+    if kind:
+        return _field(kind, path, sinks, recursive=recursive)
+    if subject in pages:
+        return _code(subject, pages[subject], sinks)
+    if "." in subject or subject != subject.lower() or not _environment_is_there(where):
+        raise _unknown(subject, head, list(pages))
+    return _deployment(subject, where, sinks)
+
+
+def _field(kind: str, path: str, sinks: "Sinks", *, recursive: bool) -> int:
+    from automation.cli.examples_of import examples_of
+    from automation.render.field_help import NoSuchFieldError, find_field, help_lines, help_view
+    from components.errors import UsageError
+
+    try:
+        row = find_field(kind, path)
+    except NoSuchFieldError as error:
+        known = f"it has: {', '.join(error.known)}" if error.known else "it has no fields of its own"
+        raise UsageError(str(error), help=error.hint or known) from error
+    view = help_view(kind, row, manifests=examples_of(kind), recursive=recursive)
+    if sinks.machine:
+        sinks.document(view.to_json())
+    else:
+        sinks.data(help_lines(view, width=sinks.width))
+    return 0
+
+
+def _code(code: str, text: str, sinks: "Sinks") -> int:
+    from automation.render.text import Span, line
+
+    if sinks.machine:
+        sinks.document({"apiVersion": _FORMAT, "kind": "CodeHelp", "code": code, "text": text})
+    else:
+        sinks.data([line(Span(code, "strong")), line(""), *(line(each) for each in text.splitlines())])
+    return 0
+
+
+def _environment_is_there(where: Where) -> bool:
+    from automation.driver.workspace import Workspace
+    from components.errors import UsageError
+
+    try:
+        Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+    except UsageError:
+        return False
+    return True
+
+
+def _unknown(subject: str, head: str, codes: list[str]) -> Exception:
+    from automation.render.kind_names import near_kind
+    from components.api.near import near
+    from components.errors import UsageError
+
+    kind, code = near_kind(head), near(subject, codes)
+    path = subject.removeprefix(head)
+    meant = [f"berth explain {each}" for each in (f"{kind}{path}" if kind else "", code) if each]
+    return UsageError(
+        f"{subject!r} is no kind, no field and no code", help=" or ".join(meant) or "berth get lists the kinds"
+    )
+
+
+def _deployment(subject: str, where: Where, sinks: "Sinks") -> int:
     from automation.cli.running import session_for
     from automation.driver.planner import make_plan
     from automation.driver.reading import read_situation
     from automation.driver.view import explanation_view
     from automation.render.status import explanation_lines
-    from components.errors import UsageError
 
-    sinks = show.sinks()
     with session_for(where, sinks) as session:
         situation = read_situation(session, create=False, missing_ok=True)
         known = [f"{namespace}/{name}" for namespace, name in situation.fleet.deployments]
-        wanted = [each for each in known if deployment in {each, each.partition("/")[2]}]
-        if len(wanted) != 1:
-            near = difflib.get_close_matches(deployment, known, n=3, cutoff=0.4)
-            said = "several namespaces have" if wanted else "there is no"
-            raise UsageError(
-                f"{said} deployment {deployment!r}",
-                help=f"one of: {', '.join(wanted or near or known)}",
-            )
-        namespace, _, name = wanted[0].partition("/")
+        namespace, _, name = _chosen(subject, known).partition("/")
         view = explanation_view(make_plan(session, situation, previews=False), namespace, name)
     assert view is not None
     if sinks.machine:
@@ -45,3 +123,23 @@ def explain(deployment: str, /, *, where: Where = _WHERE, show: Show = _SHOW) ->
     else:
         sinks.data(explanation_lines(view, width=sinks.width))
     return 0
+
+
+def _chosen(subject: str, known: list[str]) -> str:
+    """Find the deployment that a person means."""
+    import difflib
+
+    from automation.cli.code_pages import code_pages
+    from automation.render.kind_names import near_kind
+    from components.api.near import near
+    from components.errors import UsageError
+
+    wanted = [each for each in known if subject in {each, each.partition("/")[2]}]
+    if len(wanted) == 1:
+        return wanted[0]
+    if wanted:
+        raise UsageError(f"several namespaces have deployment {subject!r}", help=f"one of: {', '.join(wanted)}")
+    others = [] if "/" in subject else [near_kind(subject), near(subject, list(code_pages()))]
+    close = [*difflib.get_close_matches(subject, known, n=3, cutoff=0.4), *(each for each in others if each)]
+    what = "deployment" if "/" in subject else "deployment, kind or code"
+    raise UsageError(f"there is no {what} {subject!r}", help=f"one of: {', '.join(close or known) or 'none'}")

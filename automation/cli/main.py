@@ -18,7 +18,7 @@ VERBS = {
     "plan": "Compute placements, preview them with the policies, and write the lock.",
     "up": "Plan, then apply step by step, gate by gate.",
     "status": "Show what exists: clusters, pools, replicas and their condition.",
-    "explain": "Say why a deployment's replicas are where they are, or are not.",
+    "explain": "Say what a kind, a field or a code means, or why replicas are where they are.",
     "drift": "Compare what exists with the state; exits 7 when they differ.",
     "destroy": "Tear the environment down.",
     "unlock": "Free the lease that a dead run left on a stack.",

@@ -1,5 +1,7 @@
 """``berth schema``: the JSON Schema of a kind of manifest, of the lock, or of an output."""
 
+from typing import Any
+
 from automation.cli.options import Show
 
 _SHOW = Show()
@@ -11,10 +13,12 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
     Parameters
     ----------
     kind
-        A kind of manifest (``ModelDeployment``), a part of the lock (``NamespaceLock``), or an output (``Plan``).
+        A kind of manifest (``ModelDeployment``, ``md``), ``Manifest`` for all of them in one, a part of the lock
+        (``NamespaceLock``), or an output (``Plan``).
     """
     import difflib
 
+    from automation.render.kind_names import kind_named
     from automation.render.text import line
     from components.errors import UsageError
 
@@ -23,7 +27,7 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
     if not kind:
         sinks.data([line(name) for name in schemas])
         return 0
-    found = {name.lower(): name for name in schemas}.get(kind.lower())
+    found = kind_named(kind) or {name.lower(): name for name in schemas}.get(kind.lower())
     if found is None:
         near = difflib.get_close_matches(kind, list(schemas), n=1)
         raise UsageError(f"there is no kind {kind!r}", help=f"berth schema {near[0]}" if near else "berth schema")
@@ -31,15 +35,17 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
     return 0
 
 
-def all_schemas() -> dict:
+def all_schemas() -> dict[str, Any]:
     """Return, by name, a function that makes each schema."""
     from automation.render import manifest_views, views
-    from components.api.kinds import KINDS
-    from components.api.schema import schema as manifest_schema
+    from automation.render.manifest_schema import manifest_schema
+    from components.api.kinds import ALL_KINDS
+    from components.api.schema import schema as schema_of
     from components.lock import NamespaceLock, PlatformLock
     from stacks.outputs import StackOutputs
 
-    schemas = {name: (lambda name=name: manifest_schema(name)) for name in KINDS}
+    schemas: dict[str, Any] = {name: (lambda name=name: schema_of(name)) for name in ALL_KINDS}
+    schemas["Manifest"] = manifest_schema
     models = {
         "NamespaceLock": NamespaceLock,
         "PlatformLock": PlatformLock,
@@ -50,6 +56,7 @@ def all_schemas() -> dict:
         "Explanation": views.ExplanationView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
+        "FieldHelp": manifest_views.FieldHelpView,
         "Validation": manifest_views.ValidationView,
     }
     return schemas | {name: model.model_json_schema for name, model in models.items()}

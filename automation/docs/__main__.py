@@ -7,17 +7,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from automation.cli.examples_of import examples_of
 from automation.docs.commands import PATH, commands_page
 from automation.docs.kinds import kind_pages
-from components.api.kinds import KINDS
+from components.api.kinds import ALL_KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_EXAMPLES = Path(__file__).with_name("examples")
 
 
 def pages() -> dict[str, str]:
     """Return every generated page, by path below ``docs/``."""
-    examples = {kind: (_EXAMPLES / f"{kind}.yaml").read_text(encoding="utf-8") for kind in KINDS}
+    examples = {kind: examples_of(kind)[0] for kind in ALL_KINDS}
     return {PATH: commands_page(), **kind_pages(examples)}
 
 

@@ -1,13 +1,13 @@
-"""The reference pages of the kinds: one for each that people write, one for all that machines wrote. PURE.
+"""The reference pages of the kinds: one for each, and one that lists those that machines wrote. PURE.
 
-An example for each kind lies in ``examples/``; the caller reads it, a test loads it.
+An example for each kind lies beside the command line, which shows it too; the caller reads it, a test loads it.
 """
 
 from collections.abc import Iterator, Mapping
 
-from automation.docs.fields import FieldRow, ObjectFields, objects
+from automation.render.fields import FieldRow, ObjectFields, objects
 from automation.docs.markdown import GENERATED, anchor, code, page, prose, table
-from components.api.kinds import KINDS, MACHINE_KINDS, api_versions
+from components.api.kinds import ALL_KINDS, KINDS, MACHINE_KINDS, api_versions
 
 FOLDER = "reference/kinds"
 
@@ -26,14 +26,14 @@ _HEAD = ("Field", "Type", "Default", "Bounds", "Meaning")
 
 
 def kind_pages(examples: Mapping[str, str]) -> dict[str, str]:
-    """Return the pages, by path below ``docs/``; ``examples`` holds a YAML text for every kind that people write."""
-    pages = {f"{FOLDER}/{kind.lower()}.md": kind_page(kind, example=examples[kind]) for kind in KINDS}
+    """Return the pages, by path below ``docs/``; ``examples`` holds a YAML text for every kind."""
+    pages = {f"{FOLDER}/{kind.lower()}.md": kind_page(kind, example=examples[kind]) for kind in ALL_KINDS}
     return {f"{FOLDER}/index.md": _index(), **pages, f"{FOLDER}/machine-made.md": _machine_made()}
 
 
 def kind_page(kind: str, *, example: str) -> str:
     """Return the page of one kind."""
-    model = KINDS[kind]
+    model = ALL_KINDS[kind]
     versions = " or ".join(code(version) for version in api_versions(kind))
     lines = [
         f"# {kind}",
@@ -48,7 +48,7 @@ def kind_page(kind: str, *, example: str) -> str:
                 ("apiVersion", versions),
                 ("short name", code(model.SHORT_NAME)),
                 ("lives in", "a namespace" if model.NAMESPACED else "the whole environment"),
-                ("usual place", _PLACES[kind]),
+                ("usual place", _PLACES.get(kind, "a dump of the predecessor's control plane")),
                 ("JSON Schema", code(f"berth schema {kind}")),
             ],
         ),
@@ -88,7 +88,7 @@ def _section(each: ObjectFields) -> Iterator[str]:
 def _row(row: FieldRow) -> tuple[str, ...]:
     kind = f"[{row.type}](#{anchor(row.inside)})" if row.inside else row.type
     default = row.default if row.required else code(row.default)
-    return code(row.name), kind, default, _bounds(row.bounds), prose(row.meaning)
+    return code(row.name), kind, default, _bounds(row.bounds), prose(row.told)
 
 
 def _bounds(text: str) -> str:
@@ -123,7 +123,12 @@ def _index() -> str:
 
 def _machine_made() -> str:
     rows = [
-        (code(kind), code(api_versions(kind)[0]), prose((model.__doc__ or "").partition("\n")[0]))
+        (
+            f"[{kind}]({kind.lower()}.md)",
+            code(model.SHORT_NAME),
+            code(api_versions(kind)[0]),
+            prose((model.__doc__ or "").partition("\n")[0]),
+        )
         for kind, model in MACHINE_KINDS.items()
     ]
     return page(
@@ -136,8 +141,8 @@ def _machine_made() -> str:
             "[machine-made](../errors.md#machine-made), and leaves them alone: placements are in the lock, software",
             "on a cluster comes from a release, and infrastructure from InferenceClusters.",
             "",
-            *table(("Kind", "apiVersion", "What it is"), rows),
+            *table(("Kind", "Short name", "apiVersion", "What it is"), rows),
             "",
-            "`berth schema` prints the schema of every kind that people write.",
+            "`berth schema KIND` prints the schema of these too.",
         ]
     )

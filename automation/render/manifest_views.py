@@ -40,6 +40,39 @@ class ProblemView(View):
         return {key: value for key, value in super().to_json().items() if value}
 
 
+class FieldView(View):
+    """One field of a kind, or the kind itself, whose path is empty."""
+
+    path: str
+    type: str
+    required: bool = False
+    default: str = ""
+    bounds: str = ""
+    portable_bounds: str = ""
+    """Narrower bounds under the predecessor's apiVersion."""
+    choices: tuple[str, ...] = ()
+    api_versions: tuple[str, ...] = ()
+    """The apiVersions that have the field; none while nothing acts on it, and writing it is an error."""
+    meaning: str = ""
+    example: str = ""
+    """YAML that shows the field where it stands."""
+
+
+class FieldHelpView(View):
+    """What ``berth explain`` answers for a kind or a field."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["FieldHelp"] = "FieldHelp"
+    document: str
+    """The kind that has the field."""
+    short_name: str
+    namespaced: bool
+    machine_made: bool
+    field: FieldView
+    fields: tuple[FieldView, ...] = ()
+    """The fields inside it; with ``--recursive`` at every depth, each followed by its own."""
+
+
 class ValidationView(View):
     """What ``berth validate`` answers."""
 

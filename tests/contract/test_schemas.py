@@ -14,14 +14,14 @@ import pytest
 
 from automation.cli.schema import all_schemas
 from automation.render import manifest_views, views
-from components.api.kinds import KINDS
+from components.api.kinds import ALL_KINDS
 from components.lock import NamespaceLock, PlatformLock
 from stacks.outputs import StackOutputs
 from tests.support import pinned
 from tests.support.samples import DEV_CACHES, DEV_PLACED, environment_files, fleet_of, lock_of
 
 PINS: Final = Path(__file__).parent / "schemas"
-DOCUMENTS: Final = sorted(all_schemas().keys() - set(KINDS))
+DOCUMENTS: Final = sorted(all_schemas().keys() - {*ALL_KINDS, "Manifest"})
 MODELS: Final = (
     NamespaceLock,
     PlatformLock,
@@ -32,6 +32,7 @@ MODELS: Final = (
     views.ExplanationView,
     views.DriftView,
     views.DestroyedView,
+    manifest_views.FieldHelpView,
     manifest_views.ValidationView,
 )
 

@@ -14,10 +14,13 @@ import automation
 import components
 import stacks
 from automation.cli.main import VERBS, build_app
+from automation.cli.examples_of import examples_of
 from automation.docs.__main__ import stale
-from automation.docs.fields import ObjectFields, objects
+from automation.render.field_examples import example_of
+from automation.render.fields import FieldRow, ObjectFields, objects, root
+from components.api.load import load_fleet
 from components.api.codes import Code
-from components.api.kinds import KINDS
+from components.api.kinds import ALL_KINDS
 from components.errors import BerthError
 from tests.unit.docs.pages import DOCS, ROOT, Page
 
@@ -142,7 +145,7 @@ def test_every_variable_of_ours_is_listed() -> None:
     assert listed == read
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_a_page_of_a_kind_names_every_field(kind: str) -> None:
     """Each field that may be written has a row with a meaning, and each that may not is named as such."""
     text = page(f"reference/kinds/{kind.lower()}.md").text
@@ -167,7 +170,7 @@ def test_a_field_is_told_with_type_default_and_bounds() -> None:
         "required",
         "0 to 2147483647",
     )
-    assert spec["surge"].meaning.endswith("Needs `berth.dev/v1alpha1`.")
+    assert spec["surge"].told.endswith("Needs `berth.dev/v1alpha1`.")
     engine = {row.name: row for row in _object("ModelDeployment", "spec.template.spec.engines[]").rows}
     assert (engine["copies"].default, engine["copies"].bounds) == ("1", "1 to 64")
     assert (engine["phase"].type, engine["phase"].bounds, engine["phase"].default) == ("one of", "Prefill, Decode", "")
@@ -185,3 +188,33 @@ def test_a_kind_without_namespace_shows_none() -> None:
     """The namespace of a cluster means nothing, so its page does not offer one."""
     assert "namespace" not in {row.name for row in _object("InferenceCluster", "metadata").rows}
     assert "namespace" in {row.name for row in _object("ModelService", "metadata").rows}
+
+
+def _writable(row: FieldRow) -> Iterator[FieldRow]:
+    for child in row.children:
+        if child.versions:
+            yield child
+            yield from _writable(child)
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_every_field_has_an_example(kind: str) -> None:
+    """`berth explain` shows it; the page's example has the usual ones, `<Kind>.fields.yaml` beside it all others."""
+    manifests = examples_of(kind)
+    missing = [row.path for row in _writable(root(kind)) if not example_of(kind, row.path, manifests)]
+    assert not missing, f"add these to automation/cli/examples/{kind}.fields.yaml: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_every_example_loads(kind: str) -> None:
+    """Without a problem, except that what machines wrote is said to be so and references lead outside."""
+    for number, text in enumerate(examples_of(kind)):
+        loaded = load_fleet([(f"{number}.yaml", text.encode())], complete=False)
+        found = [each for each in loaded.problems if each.code not in {Code.MACHINE_MADE, Code.REFERENCE_MISSING}]
+        assert not found, [f"{each.where}: {each.message}" for each in found]
+
+
+def test_every_example_belongs_to_a_kind() -> None:
+    """A file of a misspelt name would never be shown."""
+    names = {path.name for path in (ROOT / "automation/cli/examples").iterdir()}
+    assert names <= {f"{kind}{end}" for kind in ALL_KINDS for end in (".yaml", ".fields.yaml")}
