@@ -117,7 +117,9 @@ def _fields(view: FieldHelpView, width: int) -> list[Line]:
     for field in view.fields:
         name = ("  " * (_depth(field.path) - above)) + field.path.rpartition(".")[2]
         default = "required" if field.required else field.default
-        known = field.type if field.api_versions else Span(f"{field.type} (not yet)", "dim")
+        known = (
+            field.type if field.api_versions or not view.field.api_versions else Span(f"{field.type} (not yet)", "dim")
+        )
         needs = ", ".join(field.api_versions) if field.api_versions != view.field.api_versions else ""
         meaning = f"{field.meaning} Needs {needs}." if needs else field.meaning
         rows.append((name, known, default, meaning))

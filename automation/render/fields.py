@@ -71,12 +71,11 @@ def root(kind: str) -> FieldRow:
     hidden = frozenset() if model.NAMESPACED else frozenset({"metadata.namespace"})
     made = schema(kind, later=True)
     definitions = {**made["$defs"], model.__name__: made}
-    walk = _Walk(definitions, portable=MODELPLANE in api_versions(kind), hidden=hidden)
+    versions = api_versions(kind)
+    walk = _Walk(definitions, portable=MODELPLANE in versions, ours=BERTH_VERSION in versions, hidden=hidden)
     about = _paragraph(model.__doc__)
-    children = tuple(walk.of("", model, api_versions(kind)))
-    return FieldRow(
-        name=kind, path="", type="object", meaning=about, about=about, versions=api_versions(kind), children=children
-    )
+    children = tuple(walk.of("", model, versions))
+    return FieldRow(name=kind, path="", type="object", meaning=about, about=about, versions=versions, children=children)
 
 
 def objects(kind: str) -> tuple[ObjectFields, ...]:
@@ -98,6 +97,8 @@ class _Walk:
     definitions: Mapping[str, Any]
     portable: bool
     """Whether the kind can also be written under the predecessor's apiVersion, so that Berth's own fields are told."""
+    ours: bool
+    """Whether the kind can be written under Berth's own apiVersion at all."""
     hidden: frozenset[str]
     """Paths that mean nothing for the kind."""
 
@@ -106,7 +107,7 @@ class _Walk:
         definition = self.definitions[model.__name__]
         for name, field in shape(model).items():
             here = f"{path}.{name}" if path else name
-            if here in self.hidden:
+            if here in self.hidden or (field.own is not None and not self.ours):
                 continue
             required = name in definition.get("required", ())
             yield self._row(definition["properties"][name], field, here, versions, required=required)
