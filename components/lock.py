@@ -217,12 +217,28 @@ class NamespaceEntry(LockModel):
     created: bool = True
 
 
+class HeldPool(LockModel):
+    """A pool as it is now, in place of what its manifest says: an edit of it waits until replicas have left."""
+
+    pool: str
+    class_name: str
+    accelerator: str = ""
+    nodes: int
+    min_nodes: int
+    max_nodes: int
+    devices: tuple[Annotated[dict[str, Any], AfterValidator(_ordered)], ...] = ()
+
+
 class ClusterEntry(LockModel):
-    """A cluster that must exist, with the release of its serving stack."""
+    """A cluster that must exist, with the release of its serving stack.
+
+    ``held`` are the pools whose edits are withheld, sorted by name; None when there are none.
+    """
 
     name: str
     source: str
     release: str
+    held: tuple[HeldPool, ...] | None = None
 
 
 class PlatformLock(LockModel):

@@ -93,7 +93,7 @@ def _cluster(
     stack = str(shard.stack)
     match manifest.source:
         case "EKS":
-            eks = EksClusterArgs.from_spec(fleet, entry.name, release=entry.release, stack=stack)
+            eks = EksClusterArgs.from_spec(fleet, entry.name, release=entry.release, stack=stack, held=entry.held)
             if eks.identity not in identities:
                 identities[eks.identity] = aws_provider(eks.identity)
             return EksCluster(eks, provider=identities[eks.identity]).cluster_outputs
@@ -103,7 +103,7 @@ def _cluster(
             if kubeconfig is None and config.simulated:
                 kubeconfig = simulated_kubeconfig(entry.name)
             existing = ExistingClusterArgs.from_spec(
-                fleet, entry.name, release=entry.release, stack=stack, kubeconfig=kubeconfig
+                fleet, entry.name, release=entry.release, stack=stack, kubeconfig=kubeconfig, held=entry.held
             )
             return ExistingCluster(existing).cluster_outputs
         case other:

@@ -71,7 +71,7 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
         if step is None and kind is not StepKind.RETIRE:
             continue
         told = frozenset(shard.stack for shard in situation.shards if facts.share(situation, shard))
-        step = step or (informing_step(situation.existing, plan.target, situation.fleet) if told else None)
+        step = step or (_informing(plan, situation) if told else None)
         if step is None:
             continue
         announce(step)
@@ -87,6 +87,10 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     for stack in remove_leftovers(session, situation):
         session.reporter.note(f"removed stack {stack}: its cluster is gone")
     return Report(tuple(done), situation.existing, plan.owed)
+
+
+def _informing(plan: Plan, situation: Situation) -> Step:
+    return informing_step(situation.existing, plan.target, situation.fleet, changes=plan.changes)
 
 
 def _order(kind: StepKind, situation: Situation) -> tuple[Shard, ...]:
@@ -139,13 +143,15 @@ class _StepRun:
         return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
 
     def _released(self, preview: Preview, checkpoint: Checkpoint) -> frozenset[str]:
-        """Return the resources of pools that earlier steps had to withhold: a retirement replaces them.
+        """Return the resources of pools that earlier steps had to withhold: a retirement replaces or shrinks them.
 
         A whole cluster waits for the next run's build, which makes anew what was on it.
         """
         if self.step.kind is not StepKind.RETIRE:
             return frozenset()
-        names = {f"{cluster}/{pool}" for (cluster, pool), change in self.plan.changes.pools.items() if change.goes_away}
+        changes = self.plan.changes
+        gone = [key for key, change in changes.pools.items() if change.goes_away]
+        names = {f"{cluster}/{pool}" for cluster, pool in (*gone, *changes.shrinking)}
         return withheld_urns(preview, checkpoint, tuple(names - set(self.step.withheld)))
 
     def _program(self) -> Program:

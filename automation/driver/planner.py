@@ -92,7 +92,7 @@ def make_plan(
         session.reporter.note("the target would change the platform in a way that was not foreseen; planning again")
         changes = _both(changes, found)
     # It may still not be what was assumed; then nothing that would go away goes before what is on it has moved.
-    return _with_restorations(replace(plan, changes=changes))
+    return _with_restorations(replace(plan, changes=replace(changes, shrinking=plan.changes.shrinking)))
 
 
 def _with_restorations(plan: Plan) -> Plan:
@@ -123,7 +123,9 @@ def decide(session: Session, situation: Situation, changes: PlatformChanges) -> 
 
 def _decide(session: Session, situation: Situation, changes: PlatformChanges) -> Plan:
     snapshot, placed = decide(session, situation, changes)
-    target = target_lock(situation.fleet, placed, situation.existing, berth=session.berth)
+    shrinking = {(each.cluster, each.pool): frozenset(each.excess) for each in placed.shrinking}
+    changes = replace(changes, shrinking=shrinking)
+    target = target_lock(situation.fleet, placed, situation.existing, berth=session.berth, changes=changes)
     return Plan(
         situation=situation,
         changes=changes,

@@ -1,6 +1,6 @@
 """From what the driver knows to what is shown: fills the frozen views that renderers and machines read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from automation.driver.applier import Report
 from automation.driver.gate import holds_data
@@ -28,10 +28,11 @@ from automation.render.views import (
     UpView,
     VerdictView,
 )
-from automation.scheduling.result import Placed, Shortfall
+from automation.scheduling.reason import Reason
+from automation.scheduling.result import Placed, Shortfall, Shrinking
 from automation.scheduling.snapshot import ClusterState
 from automation.scheduling.verdict import Verdict
-from components.naming import StackName
+from components.naming import ReplicaId, StackName
 
 _OPS = {
     Op.CREATE: "create",
@@ -42,6 +43,9 @@ _OPS = {
     Op.SAME: "same",
 }
 """How an operation is called in output; the halves of a replacement are not counted beside the whole."""
+
+_FEW = 3
+"""How many names are listed before the rest is only counted."""
 
 
 def plan_view(session: Session, plan: Plan) -> PlanView:
@@ -274,8 +278,24 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
     said += [each.announcement for each in to_forget(session, situation)]
+    stay = {each.id for each in plan.schedule.placements if each.reason is Reason.NOWHERE_TO_GO}
+    said += [shrinking_text(each, stay) for each in plan.schedule.shrinking]
     said += [f"{problem.where}: {problem.message}" for problem in situation.warnings]
     return tuple(said)
+
+
+def shrinking_text(pool: Shrinking, stay: Collection[ReplicaId]) -> str:
+    """Say which pool waits with its edit, for whom, and who of them cannot leave."""
+    other = pool.class_name != pool.before.class_name
+    has = count(pool.before.nodes, "node") + (f" of {pool.before.class_name}" if other else "")
+    gets = count(pool.nodes, "node") + (f" of {pool.class_name}" if other else "")
+    names = ", ".join(map(str, pool.excess[:_FEW])) + (" ..." if len(pool.excess) > _FEW else "")
+    stranded = sum(each in stay for each in pool.excess)
+    said = (
+        f"pool {pool.cluster}/{pool.pool} keeps its {has} until {count(len(pool.excess), 'replica')} that"
+        f" {gets} cannot hold {'has' if len(pool.excess) == 1 else 'have'} left: {names}"
+    )
+    return said + (f"; {stranded} of {len(pool.excess)} with nowhere to go" if stranded else "")
 
 
 def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] = ()) -> UpView:

@@ -36,7 +36,16 @@ from automation.scheduling.existing import (
     NamespacedName,
 )
 from components.errors import DriverError, LockError, MixedState
-from components.lock import CacheEntry, CacheShape, ExternalEndpoint, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
+from components.lock import (
+    CacheEntry,
+    CacheShape,
+    ExternalEndpoint,
+    HeldPool,
+    Phase,
+    ReplicaEntry,
+    ReplicaShape,
+    ServiceEntry,
+)
 from components.naming import CacheId, ReplicaId
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -119,6 +128,7 @@ class _Found:
     services: dict[NamespacedName, ExistingService] = field(default_factory=dict)
     endpoints: dict[NamespacedName, ExistingEndpoint] = field(default_factory=dict)
     namespaces: dict[NamespacedName, ExistingNamespace] = field(default_factory=dict)
+    pools: dict[tuple[str, str], HeldPool] = field(default_factory=dict)
     pending: list[str] = field(default_factory=list)
     kinds: set[bool | None] = field(default_factory=set)
 
@@ -135,6 +145,7 @@ class _Found:
             services=_sorted(self.services),
             endpoints=_sorted(self.endpoints),
             namespaces=_sorted(self.namespaces),
+            pools=_sorted(self.pools),
             pending=tuple(sorted(self.pending)),
             simulated=next(iter(kinds), None),
         )
@@ -163,6 +174,10 @@ class _Reader:
         elif component.type == REPLICA_TYPE:
             replica = self._replica(component)
             found.replicas[replica.id] = replica
+        elif component.type == POOL_TYPE:
+            pool = _pool(inputs)
+            if pool is not None:
+                found.pools[str(inputs["cluster"]), pool.pool] = pool
         elif component.type == CACHE_TYPE:
             cache = self._cache(component)
             found.caches[cache.id] = cache
@@ -272,6 +287,22 @@ def _above(checkpoint: Checkpoint) -> frozenset[str]:
         doubtful.update((urn, parent))
         doubtful.update(above.urn for above in checkpoint.ancestors(parent))
     return frozenset(doubtful)
+
+
+def _pool(inputs: Mapping[str, Any]) -> HeldPool | None:
+    """Return a pool as it was last applied; None when its description does not say how large it is."""
+    if "nodes" not in inputs:
+        return None
+    nodes = int(inputs["nodes"])
+    return HeldPool(
+        pool=str(inputs["pool"]),
+        class_name=str(inputs.get("className") or ""),
+        accelerator=str(inputs.get("accelerator") or ""),
+        nodes=nodes,
+        min_nodes=int(inputs.get("minNodes", nodes)),
+        max_nodes=int(inputs.get("maxNodes", nodes)),
+        devices=tuple(dict(device) for device in inputs.get("devices") or ()),
+    )
 
 
 def _endpoint(inputs: Mapping[str, Any]) -> ExistingEndpoint:

@@ -34,5 +34,6 @@ def arrived(existing: Existing, lock: Lock) -> Existing:
         services={key: ExistingService(key[0], entry) for key, entry in parts.services.items()},
         endpoints={key: ExistingEndpoint(*key, external=entry) for key, entry in parts.endpoints.items()},
         namespaces={key: ExistingNamespace(*key, created=created) for key, created in parts.namespaces.items()},
+        pools=existing.pools,
         simulated=existing.simulated,
     )

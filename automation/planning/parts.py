@@ -52,10 +52,10 @@ class Parts:
 
     @classmethod
     def of_lock(cls, lock: Lock) -> Self:
-        """Take a lock apart."""
+        """Take a lock apart. Held pools are no part: they follow from the replicas, and ``hold`` adds them."""
         parts = lock.namespaces.items()
         return cls(
-            clusters={entry.name: entry for entry in lock.platform.clusters},
+            clusters={entry.name: entry.model_copy(update={"held": None}) for entry in lock.platform.clusters},
             replicas={identity: (entry, shape) for identity, entry, shape in lock.replicas()},
             caches={identity: (entry, shape) for identity, entry, shape in lock.caches()},
             services={(name, entry.name): entry for name, part in parts for entry in part.services},

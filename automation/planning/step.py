@@ -59,7 +59,7 @@ class Step:
     """One step: its lock, and how to apply it.
 
     ``withheld`` names clusters (``<cluster>``) and pools (``<cluster>/<pool>``) that the update would replace or
-    delete while replicas of this lock still run on them; the driver keeps them out of this update.
+    delete, or make too small, while replicas of this lock still run on them; the driver keeps them out of this update.
     """
 
     kind: StepKind

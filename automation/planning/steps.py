@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from automation.planning.arrive import arrived
 from automation.planning.build_step import build
+from automation.planning.hold import hold, withheld_pools
 from automation.planning.parts import Parts
 from automation.planning.retire_step import retire
 from automation.planning.shift_step import shift
@@ -17,16 +18,13 @@ from automation.planning.step import Step, StepKind, StepSummary
 from automation.scheduling.changes import NO_CHANGES, PlatformChanges
 from automation.scheduling.existing import Existing, NamespacedName
 from components.api.fleet import Fleet
-from components.lock import Lock, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
-from components.naming import ReplicaId
+from components.lock import Lock, Phase, ReplicaEntry, ServiceEntry
 
 _MAKE: dict[StepKind, Callable[[Existing, Parts, Parts, Fleet], Parts]] = {
     StepKind.BUILD: build,
     StepKind.SHIFT: shift,
     StepKind.RETIRE: retire,
 }
-
-Replicas = Mapping[ReplicaId, tuple[ReplicaEntry, ReplicaShape]]
 
 
 def next_step(
@@ -44,23 +42,30 @@ def next_step(
     forced = kind is StepKind.BUILD and (retried or existing.pending or changes.any)
     if not forced and _same(existing, after, fleet):
         return None
+    lock = after.lock(fleet, target.platform)
     return Step(
         kind=kind,
-        lock=after.lock(fleet, target.platform),
+        lock=hold(lock, existing, changes),
         continue_on_error=kind.continue_on_error,
         summary=replace(_summary(existing, before, after, wanted, kind), retried=retried),
-        withheld=_withheld(after.replicas, changes),
+        withheld=_withheld(lock, changes),
     )
 
 
-def informing_step(existing: Existing, target: Lock, fleet: Fleet) -> Step:
+def informing_step(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES) -> Step:
     """Return a step of everything as it exists, for stacks that were told something new and have nothing else to do.
 
     A cache that is staged needs its download token no more; that is the retirement's business.
     """
     kind = StepKind.RETIRE
     lock = Parts.of_existing(existing, fleet).lock(fleet, target.platform)
-    return Step(kind, lock, continue_on_error=kind.continue_on_error, summary=StepSummary(informed=True))
+    return Step(
+        kind,
+        hold(lock, existing, changes),
+        continue_on_error=kind.continue_on_error,
+        summary=StepSummary(informed=True),
+        withheld=_withheld(lock, changes),
+    )
 
 
 def steps(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES) -> tuple[Step, ...]:
@@ -90,13 +95,9 @@ def _retried(existing: Existing, wanted: Parts) -> int:
     return parts.count(False)
 
 
-def _withheld(replicas: Replicas, changes: PlatformChanges) -> tuple[str, ...]:
-    held: set[str] = set()
-    for identity, (entry, _) in replicas.items():
-        if changes.cluster(identity.cluster).goes_away:
-            held.add(identity.cluster)
-        pools = {member.pool for engine in entry.placement for member in engine.members}
-        held |= {f"{identity.cluster}/{pool}" for pool in pools if changes.pool(identity.cluster, pool).goes_away}
+def _withheld(lock: Lock, changes: PlatformChanges) -> tuple[str, ...]:
+    held = {identity.cluster for identity, _, _ in lock.replicas() if changes.cluster(identity.cluster).goes_away}
+    held |= {f"{cluster}/{pool}" for cluster, pool in withheld_pools(lock, changes)}
     return tuple(sorted(held))
 
 

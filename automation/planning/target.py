@@ -7,9 +7,11 @@ how far a replica is belongs to the steps.
 from collections.abc import Iterable, Iterator
 
 from automation.planning.caches import wanted_caches
+from automation.planning.hold import hold
 from automation.planning.parts import GIVEN_NAMESPACES, Parts
 from automation.planning.services import service_entries
 from automation.planning.stays import stays
+from automation.scheduling.changes import NO_CHANGES, PlatformChanges
 from automation.scheduling.existing import Existing, NamespacedName
 from automation.scheduling.result import Placed, Schedule
 from components.api.fleet import Fleet
@@ -25,8 +27,13 @@ from components.lock import (
 from components.naming import CacheId, ReplicaId
 
 
-def target_lock(fleet: Fleet, schedule: Schedule, existing: Existing, *, berth: str) -> Lock:
-    """Return the lock of what is wanted; ``berth`` is the version that plans."""
+def target_lock(
+    fleet: Fleet, schedule: Schedule, existing: Existing, *, berth: str, changes: PlatformChanges = NO_CHANGES
+) -> Lock:
+    """Return the lock of what is wanted; ``berth`` is the version that plans.
+
+    A pool from which something must leave and cannot (``changes`` says which) stays in it as it is.
+    """
     replicas = dict(_replicas(fleet, schedule.placements))
     caches = wanted_caches(fleet, existing, schedule.placements)
     kept = {identity.cluster for identity in replicas}
@@ -40,7 +47,7 @@ def target_lock(fleet: Fleet, schedule: Schedule, existing: Existing, *, berth: 
         endpoints=endpoints,
         namespaces=_namespaces(fleet, existing, replicas, caches, doors),
     )
-    return parts.lock(fleet, platform_header(fleet, berth=berth))
+    return hold(parts.lock(fleet, platform_header(fleet, berth=berth)), existing, changes)
 
 
 def platform_header(fleet: Fleet, *, berth: str) -> PlatformLock:

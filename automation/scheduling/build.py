@@ -20,6 +20,7 @@ from automation.scheduling.snapshot import (
     Device,
     Options,
     Pool,
+    PoolBefore,
     Snapshot,
     Strategy,
 )
@@ -28,9 +29,10 @@ from components.api.fleet import Fleet
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.model_deployment import ModelDeployment
-from components.checks.facts import Taint, Toleration
+from components.checks.check_lock import declared_devices
+from components.checks.facts import DeviceFact, Taint, Toleration
 from components.errors import SchedulingError
-from components.lock import shape_digest
+from components.lock import HeldPool, shape_digest
 
 _GOING = {
     Change.REPLACE: "this change would replace it",
@@ -94,7 +96,14 @@ def _clusters(
             labels=manifest.metadata.labels,
             taints=tuple(Taint(each.key, each.value or "", each.effect) for each in manifest.spec.taints),
             pools=tuple(
-                _pool(manifest, pool, devices[pool.class_name], changes.pool(name, pool.name), seen)
+                _pool(
+                    manifest,
+                    pool,
+                    devices[pool.class_name],
+                    changes.pool(name, pool.name),
+                    seen,
+                    before=_before(pool, fleet.classes[pool.class_name], existing.pools.get((name, pool.name))),
+                )
                 for pool in manifest.spec.node_pools
             ),
             storage_class=storage_class(manifest),
@@ -130,6 +139,8 @@ def _pool(
     devices: tuple[Device, ...],
     change: Change,
     seen: ClusterObservation | None,
+    *,
+    before: PoolBefore | None,
 ) -> Pool:
     return Pool(
         name=pool.name,
@@ -142,7 +153,18 @@ def _pool(
         fabric=_fabric(pool),
         leaving=_GOING[change] if change.goes_away else "",
         observed=seen.pools.get(pool.name) if seen else None,
+        before=before,
     )
+
+
+def _before(pool: NodePool, hardware: InferenceClass, existing: HeldPool | None) -> PoolBefore | None:
+    """Return what a pool is until its edit is applied, if it gets fewer nodes or other devices by it."""
+    if existing is None:
+        return None
+    devices = tuple(map(DeviceFact.from_props, existing.devices))
+    if existing.nodes <= pool.most_nodes and devices == declared_devices(hardware):
+        return None
+    return PoolBefore(existing.nodes, existing.class_name)
 
 
 def _fabric(pool: NodePool) -> str:

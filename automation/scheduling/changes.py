@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from components.naming import ReplicaId
+
 
 class Change(StrEnum):
     """What an update would do to a cluster or a pool."""
@@ -41,6 +43,9 @@ def _empty() -> Mapping[Any, Any]:
 class PlatformChanges:
     """The changes by cluster, and by cluster and pool; what is not listed does not change.
 
+    ``shrinking`` says which live replicas have to leave a pool before its edit may be applied; that comes from the
+    schedule, and is here because it withholds like the rest.
+
     ``touched`` says that the update would change something else that no lock mentions (a chart, a node count), so that
     a build step is needed even when no replica moves.
     """
@@ -48,6 +53,7 @@ class PlatformChanges:
     clusters: Mapping[str, Change] = field(default_factory=_empty)
     pools: Mapping[tuple[str, str], Change] = field(default_factory=_empty)
     touched: bool = False
+    shrinking: Mapping[tuple[str, str], frozenset[ReplicaId]] = field(default_factory=_empty)
 
     def cluster(self, name: str) -> Change:
         """Return what happens to a cluster."""

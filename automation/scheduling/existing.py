@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from components.lock import CacheEntry, CacheShape, ExternalEndpoint, Phase, ReplicaEntry, ReplicaShape, ServiceEntry
+from components.lock import (
+    CacheEntry,
+    CacheShape,
+    ExternalEndpoint,
+    HeldPool,
+    Phase,
+    ReplicaEntry,
+    ReplicaShape,
+    ServiceEntry,
+)
 from components.naming import CacheId, ReplicaId
 
 NamespacedName = tuple[str, str]
@@ -111,5 +120,7 @@ class Existing:
     endpoints: Mapping[NamespacedName, ExistingEndpoint] = field(default_factory=_empty)
     namespaces: Mapping[NamespacedName, ExistingNamespace] = field(default_factory=_empty)
     """By namespace and cluster."""
+    pools: Mapping[tuple[str, str], HeldPool] = field(default_factory=_empty)
+    """Pools as they were last applied, by cluster and pool."""
     pending: tuple[str, ...] = ()
     simulated: bool | None = None

@@ -125,6 +125,8 @@ class Moves:
         hosting = self._filters.hosting(work.need, position)
         if hosting is None or not self._filters.clusters[position].state.takes_replicas:
             return None
+        if any(each.cluster == replica.id.cluster for each in self._judge.excess):
+            return None  # the room that it would change into is what the others have to leave
         before = self._judge.adds(replica, position)
         self._ledger.charge(position, before, times=-1)
         options = self._ledger.room(position, hosting)

@@ -35,6 +35,8 @@ class Reason(StrEnum):
     """Its cluster is gone for good."""
     POOL_LEAVES = "pool-leaves"
     """A pool it runs on is gone, or is being removed or replaced."""
+    POOL_SHRINKS = "pool-shrinks"
+    """A pool it runs on is edited to a size, or to devices, that it does not fit beside those that stay."""
     DRAINED = "drained"
     """Its cluster carries a NoExecute taint that the deployment does not tolerate."""
     DESELECTED = "deselected"

@@ -7,6 +7,7 @@ how it becomes a lock is planning's business.
 from dataclasses import dataclass, field
 
 from automation.scheduling.reason import Reason
+from automation.scheduling.snapshot import PoolBefore
 from automation.scheduling.trace import Trace
 from components.lock import EnginePlacement, ReplicaShape
 from components.naming import ReplicaId
@@ -68,6 +69,18 @@ class Overfull:
 
 
 @dataclass(frozen=True, slots=True)
+class Shrinking:
+    """A pool whose edit has to wait: ``excess`` are the live replicas, sorted, that do not fit what it is to become."""
+
+    cluster: str
+    pool: str
+    before: PoolBefore
+    nodes: int
+    class_name: str
+    excess: tuple[ReplicaId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     """The answer: placements and departures sorted by identity, shortfalls sorted by deployment."""
 
@@ -76,3 +89,4 @@ class Schedule:
     trace: Trace = field(default_factory=Trace, compare=False, repr=False)
     leaving: tuple[Leaving, ...] = ()
     overfull: tuple[Overfull, ...] = ()
+    shrinking: tuple[Shrinking, ...] = ()

@@ -20,7 +20,14 @@ from components.lock import EngineShape, MemberPlacement, MemberShape
 from components.naming import ReplicaId
 
 MOVING = frozenset(
-    {Reason.CLUSTER_LEAVES, Reason.DRAINED, Reason.DESELECTED, Reason.POOL_LEAVES, Reason.UNMATCHED},
+    {
+        Reason.CLUSTER_LEAVES,
+        Reason.DRAINED,
+        Reason.DESELECTED,
+        Reason.POOL_LEAVES,
+        Reason.POOL_SHRINKS,
+        Reason.UNMATCHED,
+    },
 )
 """Reasons to leave a place as soon as there is another."""
 
@@ -37,6 +44,8 @@ class _Standing:
     """The pools it is pinned to, by position; -1 for one that the cluster does not have."""
     reason: Reason
     """KEPT, UNMATCHED or RECLAIMED: whether its own selectors still lead to its claims."""
+    uncounted: frozenset[int]
+    """The pools that no longer have a DeviceClass that it claims, so that its pods cannot be counted there."""
 
 
 class Judge:
@@ -45,6 +54,8 @@ class Judge:
     def __init__(self, filters: Filters, matcher: Matcher) -> None:
         self._filters = filters
         self._matcher = matcher
+        self.excess: frozenset[ReplicaId] = frozenset()
+        """Replicas that do not fit what their pool is to become; ``shrink`` finds them."""
         self._standings: dict[tuple[str, object, int], _Standing] = {}
         layouts: dict[tuple[object, ...], int] = {}
         self._layouts = [
@@ -66,6 +77,10 @@ class Judge:
         """
         return self._standing(replica, position).adds
 
+    def uncounted(self, replica: ExistingReplica, position: int) -> frozenset[int]:
+        """Return the pools on which pods of a live replica claim from a DeviceClass that is not there any more."""
+        return self._standing(replica, position).uncounted
+
     def _reasons(self, replica: ExistingReplica, deployment: Deployment) -> Iterator[Reason]:
         position = self._filters.position.get(replica.id.cluster)
         if position is None or self._filters.clusters[position].state is ClusterState.LOST:
@@ -86,6 +101,8 @@ class Judge:
         standing = self._standing(replica, position)
         if any(pool < 0 or cluster.pools[pool].leaving for pool in standing.pools):
             yield Reason.POOL_LEAVES
+        if replica.id in self.excess:
+            yield Reason.POOL_SHRINKS
         if replica.entry.shape != deployment.digest:
             yield Reason.EDITED
         yield standing.reason
@@ -102,6 +119,7 @@ class Judge:
         adds: list[Add] = []
         pools: list[int] = []
         reasons = {Reason.KEPT}
+        uncounted: set[int] = set()
         for engine, member, place in _members(replica):
             pool = numbers.get(place.pool, -1)
             pools.append(pool)
@@ -113,11 +131,13 @@ class Judge:
                 demand = match.demand
             else:
                 demand = _claimed(member, place, hardware)
+                if {claim.device_class for claim in place.claims} - {name for name, _ in hardware.classes}:
+                    uncounted.add(pool)
                 reasons.add(Reason.RECLAIMED if isinstance(match, Match) else Reason.UNMATCHED)
             if demand is not None:
                 adds.append((pool, demand, member.pods * engine.copies))
         reason = next(each for each in (Reason.UNMATCHED, Reason.RECLAIMED, Reason.KEPT) if each in reasons)
-        return _Standing(tuple(adds), tuple(pools), reason)
+        return _Standing(tuple(adds), tuple(pools), reason, frozenset(uncounted))
 
 
 def _claimed(member: MemberShape, place: MemberPlacement, hardware: Hardware) -> Demand | None:

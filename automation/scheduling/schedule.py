@@ -2,7 +2,7 @@
 
 Pure: the same snapshot gives the same schedule, in whatever order its parts were read, under any hash seed. A pass:
 
-1. every live replica is charged to its pools and judged (``retain``);
+1. every live replica is charged to its pools and judged (``shrink``, ``retain``);
 2. what is missing and what must move is placed (``place``), the whole fleet in one order, and what found no room gets
    some by moving other new ones (``augment``);
 3. edited replicas get successors beside them, or change in place (``moves``);
@@ -15,6 +15,7 @@ chosen can be taken away; L7 every unplaced replica has a verdict for every clus
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from automation.scheduling.assemble import Assembly
@@ -31,14 +32,15 @@ from automation.scheduling.moves import Moves
 from automation.scheduling.needs import Needs
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
-from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall
+from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall, Shrinking
 from automation.scheduling.retain import Judge
 from automation.scheduling.room import Owners, RoomExplainer
+from automation.scheduling.shrink import Shrinks
 from automation.scheduling.snapshot import Accounting, ClusterState, Deployment, Snapshot, Strategy
 from automation.scheduling.trace import Trace
 from automation.scheduling.work import Work
 
-__all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "schedule"]
+__all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "Shrinking", "schedule"]
 
 
 def schedule(snapshot: Snapshot, *, evaluate: Evaluate | None = None) -> Schedule:
@@ -76,6 +78,7 @@ class _Pass:
         self._charge()
         overfull = tuple(self._overfull())
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
+        shrinking = self._shrinking(deployments)
         works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
         hardware = list(dict.fromkeys(chain.from_iterable(self.filters.hardware)))
         for work in works.values():
@@ -89,7 +92,7 @@ class _Pass:
         if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
             Augmenter(self.filters, self.ledger, self.placer).run(order)
         self._move(order)
-        return self._schedule(works, overfull)
+        return replace(self._schedule(works, overfull), shrinking=shrinking)
 
     def _move(self, order: Sequence[Work]) -> None:
         """Give places numbers and edited replicas successors; a change in place may free room, so look again then."""
@@ -140,6 +143,13 @@ class _Pass:
                     pods = sum(load.pods.values())
                     message = f"{pods} pods are promised more than its {load.nodes} nodes are sure to hold"
                     yield Overfull(cluster.name, pool.name, message)
+
+    def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
+        """Find the pools that shrink under what runs on them, and let the judge know who has to leave."""
+        known = {each.key: each for each in deployments}
+        found = Shrinks(self.filters, self.ledger, self.judge, known, self.snapshot.held).find(self.live)
+        self.judge.excess = frozenset(chain.from_iterable(each.excess for each in found))
+        return found
 
     def _work(self, deployment: Deployment) -> Work:
         return Work(deployment, self.needs.of(deployment.shape, deployment.digest), allowed=0)

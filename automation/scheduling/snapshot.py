@@ -79,6 +79,14 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolBefore:
+    """What a pool still is when its manifest now asks for less, or for other devices."""
+
+    nodes: int
+    class_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pool:
     """A node pool: its devices, and the three numbers of its capacity.
 
@@ -98,6 +106,8 @@ class Pool:
     price: Decimal | None = None
     """USD per node and hour; None when nobody knows."""
     observed: PoolObservation | None = None
+    before: PoolBefore | None = None
+    """What it is until an edit is applied under which what runs on it may not fit; None without such an edit."""
 
     @property
     def nodes(self) -> int:

@@ -1,6 +1,6 @@
 """All checks on what a lock would build, for the program and for anybody who holds a lock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from components.checks.facts import (
@@ -19,7 +19,7 @@ from components.checks.ownership import check_capacity, check_owners
 from components.checks.taints import check_clusters, check_gpu_pools
 from components.checks.violation import Violation
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE
-from components.lock import Lock
+from components.lock import HeldPool, Lock
 
 if TYPE_CHECKING:
     # The policy pack starts once per preview and judges facts alone; the API's models would be half of its start.
@@ -43,9 +43,10 @@ def check_lock(fleet: "Fleet", lock: Lock) -> tuple[Violation, ...]:
 def facts_of(fleet: "Fleet", lock: Lock) -> FleetFacts:
     """Join manifests and lock into facts; a cluster that is in the lock without a manifest has no pools."""
     clusters = [fleet.clusters[entry.name] for entry in lock.platform.clusters if entry.name in fleet.clusters]
+    held = {entry.name: entry.held or () for entry in lock.platform.clusters}
     return FleetFacts(
         clusters=tuple(ClusterFact(cluster.name, cluster_taints(cluster)) for cluster in clusters),
-        pools=tuple(pool for cluster in clusters for pool in pool_facts(cluster, fleet.classes)),
+        pools=tuple(pool for cluster in clusters for pool in pool_facts(cluster, fleet.classes, held[cluster.name])),
         replicas=tuple(_replicas(fleet, lock)),
         caches=tuple(
             CacheFact(identity.cache, identity.namespace, identity.cluster, entry.shape, shape.size_gib)
@@ -59,23 +60,33 @@ def cluster_taints(cluster: "InferenceCluster") -> tuple[Taint, ...]:
     return tuple(Taint(taint.key, taint.value or "", taint.effect) for taint in cluster.spec.taints)
 
 
-def pool_facts(cluster: "InferenceCluster", classes: "Mapping[str, InferenceClass]") -> Iterator[PoolFact]:
-    """Yield the pools of a cluster as the manifests declare them."""
+def pool_facts(
+    cluster: "InferenceCluster", classes: "Mapping[str, InferenceClass]", held: Sequence[HeldPool] = ()
+) -> Iterator[PoolFact]:
+    """Yield the pools of a cluster as the manifests declare them, and those whose edits are withheld as they are."""
     provisioned = cluster.spec.cluster.source != "Existing"
     taint = Taint(GPU_TAINT_KEY, GPU_TAINT_VALUE, GPU_TAINT_EFFECT)
+    kept = {pool.pool: pool for pool in held}
     for pool in cluster.spec.node_pools:
-        hardware = classes[pool.class_name]
+        still = kept.get(pool.name)
         yield PoolFact(
             cluster=cluster.name,
             pool=pool.name,
-            nodes=pool.max_node_count or pool.node_count,
+            nodes=still.nodes if still else pool.most_nodes,
             provisioned=provisioned,
             taints=(taint,) if provisioned else (),
-            devices=tuple(
-                DeviceFact(device.name, device.device_class_name or "", device.claim, device.count)
-                for device in hardware.spec.devices
-            ),
+            devices=tuple(map(DeviceFact.from_props, still.devices))
+            if still
+            else declared_devices(classes[pool.class_name]),
         )
+
+
+def declared_devices(hardware: "InferenceClass") -> tuple[DeviceFact, ...]:
+    """Return the devices of a class."""
+    return tuple(
+        DeviceFact(device.name, device.device_class_name or "", device.claim, device.count)
+        for device in hardware.spec.devices
+    )
 
 
 def _replicas(fleet: "Fleet", lock: Lock) -> Iterator[ReplicaFact]:

@@ -4,7 +4,7 @@ Everything above a cluster (serving stack, models, front door) sees ``ClusterOut
 or replaced without touching them. One battery of contract tests runs against every provider.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +14,7 @@ import pulumi
 from components.api.fleet import Fleet
 from components.clusters.pool_facts import PoolFacts
 from components.clusters.sources import facts_of
+from components.lock import HeldPool
 
 if TYPE_CHECKING:
     import pulumi_kubernetes as kubernetes
@@ -64,11 +65,17 @@ class ClusterArgs:
         }
 
     @classmethod
-    def from_spec(cls, fleet: Fleet, name: str, *, release: str, stack: str) -> Self:
-        """Read a cluster's description from the fleet. A cluster that is being removed loses its protection."""
+    def from_spec(
+        cls, fleet: Fleet, name: str, *, release: str, stack: str, held: Sequence[HeldPool] | None = None
+    ) -> Self:
+        """Read a cluster's description from the fleet. A cluster that is being removed loses its protection.
+
+        ``held`` are the pools that stay as they are although their manifest says otherwise.
+        """
         cluster = fleet.clusters[name]
         environment = fleet.environment.spec
         wakes = facts_of(cluster.source).wakes_claimed_pools
+        kept = {pool.pool: PoolFacts.from_held(cluster, pool) for pool in held or ()}
         return cls(
             name=name,
             source=cluster.source,
@@ -80,7 +87,8 @@ class ClusterArgs:
             taints=tuple((taint.key, taint.value or "", taint.effect) for taint in cluster.spec.taints),
             labels=MappingProxyType(dict(sorted(cluster.metadata.labels.items()))),
             pools=tuple(
-                PoolFacts.from_spec(cluster, pool, fleet.classes[pool.class_name], scales_from_zero=wakes)
+                kept.get(pool.name)
+                or PoolFacts.from_spec(cluster, pool, fleet.classes[pool.class_name], scales_from_zero=wakes)
                 for pool in cluster.spec.node_pools
             ),
             protect=environment.protect and not cluster.spec.removing,

@@ -11,6 +11,7 @@ from typing import Any, Self
 from components.api.inference_class import Device, InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool, Source
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
+from components.lock import HeldPool
 
 _EXACT = 2**53
 """The state keeps numbers as doubles; a larger integer is written as text so that it stays exact."""
@@ -100,6 +101,21 @@ class PoolFacts:
             max_nodes=most,
             provisioned=cluster.source != "Existing",
             devices=devices,
+        )
+
+    @classmethod
+    def from_held(cls, cluster: InferenceCluster, held: HeldPool) -> Self:
+        """Read the facts of a pool whose edit is withheld: it is what it was, whatever its manifest says."""
+        return cls(
+            cluster=cluster.name,
+            pool=held.pool,
+            class_name=held.class_name,
+            accelerator=held.accelerator,
+            nodes=held.nodes,
+            min_nodes=held.min_nodes,
+            max_nodes=held.max_nodes,
+            provisioned=cluster.source != "Existing",
+            devices=tuple(MappingProxyType(dict(device)) for device in held.devices),
         )
 
 

@@ -29,7 +29,7 @@ spec:
 """
 
 
-def cluster(*, zone: str, right: int) -> str:
+def cluster(*, zone: str, right: int, left: int = 1) -> str:
     """Return a cluster on EKS with two pools; ``zone`` is where the subnet of the left one's nodes lies."""
     return f"""\
 apiVersion: modelplane.ai/v1alpha1
@@ -40,7 +40,7 @@ spec:
     source: EKS
     eks: {{region: us-east-1}}
   nodePools:
-    - {{name: left, className: l40s-4x, nodeCount: 1, zones: [{zone}]}}
+    - {{name: left, className: l40s-4x, nodeCount: {left}, zones: [{zone}]}}
     - {{name: right, className: l40s-4x, nodeCount: {right}, zones: [us-east-1b]}}
 """
 
@@ -57,11 +57,15 @@ class Edit:
     """The pool of every replica after each run."""
     stuck: Answer
     moved: Answer
+    sizes: list[dict[str, int]]
+    """How many nodes every pool says that it has, after each run."""
+    cramped: Answer
+    shrunk: Answer
 
 
 @pytest.fixture(scope="module")
 def edit(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Edit:
-    """Build a cluster, edit a pool's subnet while there is no room elsewhere, then make room."""
+    """Build a cluster, edit a pool's subnet without room elsewhere, make room; then shrink both pools, then one."""
     files = {
         "environment.yaml": environment(doors="east"),
         "platform/class.yaml": CLASS,
@@ -70,14 +74,15 @@ def edit(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Edi
         "models/ml/qwen.yaml": deployment("qwen", gpus=4),
     }
     run = FleetRun.make(tmp_path_factory.mktemp("edit"), pulumi_cli.pulumi, files)
-    nodes, replicas, pools = [], [], []
+    nodes, replicas, pools, sizes = [], [], [], []
 
     def up(code: int = 0) -> Answer:
         answer = run.berth("up", "--yes", "--json", code=code)
         nodes.append({each.urn.rpartition("::")[2]: each.outputs["arn"] for each in run.cloud.resources(type=NODES)})
         replicas.append(run.replicas())
-        placed = run.existing().replicas.values()
-        pools.append({str(each.id): each.entry.placement[0].members[0].pool for each in placed})
+        existing = run.existing()
+        pools.append({str(each.id): each.entry.placement[0].members[0].pool for each in existing.replicas.values()})
+        sizes.append({pool: held.nodes for (_, pool), held in existing.pools.items()})
         return answer
 
     up()
@@ -85,7 +90,11 @@ def edit(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Edi
     stuck = up(code=1)
     run.write("platform/east.yaml", cluster(zone="us-east-1b", right=1))
     moved = up()
-    return Edit(run, nodes, replicas, pools, stuck, moved)
+    run.write("platform/east.yaml", cluster(zone="us-east-1b", right=0, left=0))
+    cramped = up(code=1)
+    run.write("platform/east.yaml", cluster(zone="us-east-1b", right=0))
+    shrunk = up()
+    return Edit(run, nodes, replicas, pools, stuck, moved, sizes, cramped, shrunk)
 
 
 def test_a_pool_stays_while_its_replica_has_nowhere_to_go(edit: Edit) -> None:
@@ -111,6 +120,25 @@ def test_the_replica_leaves_before_its_pool_is_replaced(edit: Edit) -> None:
     assert [step["kind"] for step in edit.moved.document["steps"]] == ["build", "shift", "retire"]
     assert edit.nodes[2]["east/left-nodes"] != edit.nodes[1]["east/left-nodes"]
     assert edit.nodes[2]["east/right-nodes"] == edit.nodes[0]["east/right-nodes"]
+
+
+def test_a_pool_keeps_its_size_while_its_replica_has_nowhere_to_go(edit: Edit) -> None:
+    """No policy stops the run, the other pool takes its new size, and the run says who waits for what."""
+    assert edit.sizes[2:4] == [{"left": 1, "right": 1}, {"left": 0, "right": 1}]
+    assert edit.replicas[3] == {"ml/qwen/east/1": "Serving"}
+    assert edit.nodes[3] == edit.nodes[2]
+    assert edit.cramped.document["shortfalls"]
+    said = "pool east/right keeps its 1 node until 1 replica that 0 nodes cannot hold has left: ml/qwen/east/1"
+    assert f"{said}; 1 of 1 with nowhere to go" in edit.cramped.said
+
+
+def test_a_pool_shrinks_once_its_replica_has_left(edit: Edit) -> None:
+    """In the very run that moves it, with the retirement."""
+    assert edit.pools[4] == {"ml/qwen/east/0": "left"}
+    assert edit.sizes[4] == {"left": 1, "right": 0}
+    assert [step["kind"] for step in edit.shrunk.document["steps"]] == ["build", "shift", "retire"]
+    (group,) = [each for each in edit.run.cloud.resources(type=NODES) if each.urn.endswith("east/right-nodes")]
+    assert group.inputs["scalingConfig"]["minSize"] == 0
 
 
 def test_nothing_is_left_of_the_old_nodes(edit: Edit) -> None:

@@ -1,6 +1,6 @@
 """EksClusterArgs: everything that decides what an EKS cluster is, plain and known before anything exists."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from components.clusters.eks.identity import AwsIdentity
 from components.clusters.eks.subnets import SubnetPlan, ZoneSubnets, plan_subnets
 from components.clusters.pool_facts import PoolFacts
 from components.errors import ConfigError, Problem
+from components.lock import HeldPool
 from components.naming import cluster_name, physical_name
 from components.serving.registry import NO_RULES, Registry
 
@@ -103,12 +104,24 @@ class EksClusterArgs:
         return physical_name(self.cluster.environment, self.cluster.name, role, limit=limit, inputs=text)
 
     @classmethod
-    def from_spec(cls, fleet: Fleet, name: str, *, release: str, stack: str, registry: Registry | None = None) -> Self:
-        """Read an EKS cluster from the fleet. Raises ConfigError, with the place, for what EKS cannot do."""
+    def from_spec(
+        cls,
+        fleet: Fleet,
+        name: str,
+        *,
+        release: str,
+        stack: str,
+        registry: Registry | None = None,
+        held: Sequence[HeldPool] | None = None,
+    ) -> Self:
+        """Read an EKS cluster from the fleet. Raises ConfigError, with the place, for what EKS cannot do.
+
+        ``held`` are the pools that stay as they are although their manifest says otherwise.
+        """
         manifest = fleet.clusters[name]
         source = manifest.spec.cluster.eks
         assert source is not None, f"{name} is no EKS cluster"
-        common = ClusterArgs.from_spec(fleet, name, release=release, stack=stack)
+        common = ClusterArgs.from_spec(fleet, name, release=release, stack=stack, held=held)
         network = _network(source.region, source.network)
         pools = tuple(
             _pool(pool, index, common.pools[index], fleet, network)

@@ -1,5 +1,6 @@
 """ExistingClusterArgs: a cluster that was there, and the kubeconfig that reaches it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,6 +9,7 @@ import pulumi
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterArgs
 from components.errors import ConfigError, Problem
+from components.lock import HeldPool
 from components.naming import SYSTEM_NAMESPACE
 
 
@@ -34,7 +36,14 @@ class ExistingClusterArgs:
 
     @classmethod
     def from_spec(
-        cls, fleet: Fleet, name: str, *, release: str, stack: str, kubeconfig: pulumi.Input[str] | None
+        cls,
+        fleet: Fleet,
+        name: str,
+        *,
+        release: str,
+        stack: str,
+        kubeconfig: pulumi.Input[str] | None,
+        held: Sequence[HeldPool] | None = None,
     ) -> Self:
         """Read an existing cluster from the fleet; ``kubeconfig`` is what the secrets hold for ``secret_of``.
 
@@ -66,7 +75,7 @@ class ExistingClusterArgs:
                 ]
             )
         return cls(
-            cluster=ClusterArgs.from_spec(fleet, name, release=release, stack=stack),
+            cluster=ClusterArgs.from_spec(fleet, name, release=release, stack=stack, held=held),
             kubeconfig=kubeconfig,
             where=f"secret {secret}, key {key}",
             storage_class=source.cache.storage_class_name if source.cache else None,

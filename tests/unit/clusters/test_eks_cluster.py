@@ -13,6 +13,7 @@ from components.clusters.eks.args import EksClusterArgs
 from components.clusters.eks.cluster import EksCluster
 from components.clusters.eks.identity import AwsIdentity, aws_provider
 from components.errors import ConfigError
+from components.lock import HeldPool
 from tests.support.mini_engine import UNKNOWN, Recorded, Registered, Secret, run_program
 from tests.support.platforms import eks, fleet, hardware, pool
 
@@ -37,6 +38,21 @@ def _usual() -> Recorded:
 def _group(spec: Mapping[str, Any], **changes: Any) -> Registered:
     known = fleet(eks(pools=[spec], **changes), classes=[hardware()])
     return _run(known).named("east/gpu-nodes")
+
+
+def test_a_pool_whose_edit_is_withheld_keeps_the_size_of_its_nodes() -> None:
+    """The node group is told what the component says, so that the policies find them agreeing."""
+    known = fleet(eks(pools=[pool(nodeCount=1)]), classes=[hardware()])
+    held = HeldPool(pool="gpu", class_name="old", accelerator="nvidia-old", nodes=3, min_nodes=3, max_nodes=3)
+
+    def program() -> None:
+        args = EksClusterArgs.from_spec(known, "east", release="default", stack="dev", held=[held])
+        EksCluster(args, provider=aws_provider(args.identity))
+
+    recorded = run_program(program)
+    group = recorded.named("east/gpu-nodes").inputs
+    assert group["scalingConfig"] == {"desiredSize": 3, "minSize": 3, "maxSize": 3}
+    assert recorded.named("east/gpu").inputs["nodes"] == 3
 
 
 def test_the_network_has_one_subnet_of_each_kind_per_zone_and_one_way_out() -> None:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from automation.driver.view import placement_view
+from automation.driver.view import placement_view, shrinking_text
 from automation.scheduling.existing import Existing
 from automation.scheduling.reason import Reason
-from automation.scheduling.result import Placed
+from automation.scheduling.result import Placed, Shrinking
+from automation.scheduling.snapshot import PoolBefore
 from components.lock import (
     Claim,
     EnginePlacement,
@@ -65,3 +66,32 @@ def test_a_placement_counts_the_pods_of_every_engine(
     )
     plan = SimpleNamespace(situation=SimpleNamespace(existing=Existing()), snapshot=SimpleNamespace(clusters=()))
     assert placement_view(cast("Plan", plan), placed).devices == shown
+
+
+@pytest.mark.parametrize(
+    ("before", "leaving", "stranded", "keeps", "waits"),
+    [
+        (
+            PoolBefore(2, "h100"),
+            1,
+            0,
+            "2 nodes until 1 replica that 1 node cannot hold has left",
+            "ml/d/a/0",
+        ),
+        (
+            PoolBefore(2, "h200"),
+            5,
+            2,
+            "2 nodes of h200 until 5 replicas that 1 node of h100 cannot hold have left",
+            "ml/d/a/0, ml/d/a/1, ml/d/a/2 ...; 2 of 5 with nowhere to go",
+        ),
+    ],
+    ids=["one that can leave", "another class, and some cannot"],
+)
+def test_a_pool_that_waits_with_its_edit_says_for_whom(
+    before: PoolBefore, leaving: int, stranded: int, keeps: str, waits: str
+) -> None:
+    """In words, with the numbers."""
+    excess = tuple(ReplicaId("ml", "d", "a", index) for index in range(leaving))
+    pool = Shrinking("a", "gpus", before, 1, "h100", excess)
+    assert shrinking_text(pool, excess[:stranded]) == f"pool a/gpus keeps its {keeps}: {waits}"

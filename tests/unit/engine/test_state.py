@@ -14,6 +14,7 @@ from components.lock import (
     EnginePlacement,
     EngineShape,
     ExternalEndpoint,
+    HeldPool,
     MemberPlacement,
     MemberShape,
     Phase,
@@ -170,6 +171,23 @@ def test_a_cluster_has_the_facts_that_others_need() -> None:
     assert (found.source, found.release, found.gateway_address) == ("EKS", "2026-10", "10.0.0.1")
     assert (found.endpoint, found.storage_class, found.pools) == ("https://e", "shared", ("big", "any"))
     assert (found.ready, found.failure) == (True, "")
+
+
+def test_pools_are_read_as_they_were_applied() -> None:
+    """With size, class and devices; one whose description says nothing of its size is passed over."""
+    device = {"name": "gpu", "driver": "d", "deviceClass": "g", "claim": "DRA", "count": 8}
+    said = {
+        "cluster": "east",
+        "pool": "new",
+        "className": "h100",
+        "nodes": 3.0,
+        "minNodes": 1,
+        "maxNodes": 3,
+        "devices": [device],
+    }
+    pools = read_existing([checkpoint(*platform(), entry(POOL, "east/new", inputs=said))]).pools
+    held = HeldPool(pool="new", class_name="h100", nodes=3, min_nodes=1, max_nodes=3, devices=(device,))
+    assert pools == {("east", "new"): held}
 
 
 def test_a_cluster_whose_serving_stack_failed_is_not_ready_and_says_why() -> None:

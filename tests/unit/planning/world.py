@@ -17,7 +17,8 @@ from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
 from components.api.fleet import Fleet
 from components.api.load import load_fleet
-from components.lock import Lock, Phase
+from components.clusters.contract import ClusterArgs
+from components.lock import HeldPool, Lock, Phase
 from components.naming import ReplicaId
 
 MODELPLANE = "modelplane.ai/v1alpha1"
@@ -166,8 +167,11 @@ class World:
         return schedule(snapshot)
 
     def target(self) -> Lock:
-        """Plan the target."""
-        return target_lock(self.fleet, self.schedule(), self.existing, berth="1.0")
+        """Plan the target, and keep what the schedule says about pools that shrink, as the driver does."""
+        made = self.schedule()
+        shrinking = {(each.cluster, each.pool): frozenset(each.excess) for each in made.shrinking}
+        self.changes = replace(self.changes, shrinking=shrinking)
+        return target_lock(self.fleet, made, self.existing, berth="1.0", changes=self.changes)
 
     def step(self, kind: StepKind, target: Lock | None = None) -> Step | None:
         """Make one step from what exists now."""
@@ -196,7 +200,13 @@ class World:
             for identity, each in replicas.items()
             if each.entry.phase is not Phase.STARTING
         }
-        self.existing = replace(after, replicas=replicas, clusters=clusters, endpoints={**after.endpoints, **routes})
+        self.existing = replace(
+            after,
+            replicas=replicas,
+            clusters=clusters,
+            endpoints={**after.endpoints, **routes},
+            pools=registered_pools(step.lock, self.fleet),
+        )
 
     def up(self, *, failing: Collection[str] = ()) -> list[StepKind]:
         """Plan and apply all steps, as the driver does; return those that there were."""
@@ -218,6 +228,18 @@ class World:
         names = {each.entry.name: short(identity) for identity, each in self.existing.replicas.items()}
         entry = self.existing.services["ml", service_name].entry
         return {names.get(each.endpoint, each.endpoint): each.weight for each in entry.backends}
+
+
+def registered_pools(lock: Lock, fleet: Fleet) -> dict[tuple[str, str], HeldPool]:
+    """Return the pools as the program registers them: as the lock holds them, else as the manifests say."""
+    found = {}
+    for entry in lock.platform.clusters:
+        args = ClusterArgs.from_spec(fleet, entry.name, release=entry.release, stack="dev", held=entry.held)
+        for facts in args.pools:
+            props = facts.props()
+            fields = {key: props[key] for key in ("pool", "className", "nodes", "minNodes", "maxNodes", "devices")}
+            found[entry.name, facts.pool] = HeldPool.from_json(fields)
+    return found
 
 
 def short(replica: ReplicaId) -> str:

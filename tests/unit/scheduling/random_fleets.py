@@ -14,6 +14,7 @@ from automation.scheduling.snapshot import (
     Deployment,
     Options,
     Pool,
+    PoolBefore,
     Snapshot,
     Strategy,
 )
@@ -142,9 +143,10 @@ def edits(draw: st.DrawFn, wanted: Deployment) -> Deployment:
 
 
 @st.composite
-def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:
+def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:  # noqa: PLR0911 (one way for each kind)
     """Draw something that happens to a cluster, or nothing."""
-    kind = draw(st.sampled_from(["none", "none", "none", "state", "taint", "grow", "pool leaves", "other devices"]))
+    kinds = ["none", "none", "none", "state", "taint", "grow", "shrink", "pool leaves", "other devices"]
+    kind = draw(st.sampled_from(kinds))
     if kind == "state":
         return replace(one, state=draw(st.sampled_from(list(ClusterState))))
     if kind == "taint":
@@ -152,12 +154,28 @@ def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:
     if kind == "grow":
         grown = tuple(replace(each, realised=each.realised + 1, maximum=each.maximum + 1) for each in one.pools)
         return replace(one, pools=grown)
+    if kind == "shrink":
+        return replace(one, pools=tuple(draw(shrunk(each)) for each in one.pools))
     if kind == "other devices":
         other = replace(one.pools[0], devices=draw(st.sampled_from(HARDWARE)))
+        if draw(st.booleans()):
+            other = replace(other, before=PoolBefore(other.maximum, other.class_name))
         return replace(one, pools=(other, *one.pools[1:]))
     if kind == "pool leaves":
         return replace(one, pools=(replace(one.pools[0], leaving="gone"), *one.pools[1:]))
     return one
+
+
+@st.composite
+def shrunk(draw: st.DrawFn, one: Pool) -> Pool:
+    """Draw a smaller size for a pool, and let it remember what it is."""
+    maximum = draw(st.integers(0, one.maximum))
+    return replace(
+        one,
+        realised=min(one.realised, maximum),
+        maximum=maximum,
+        before=PoolBefore(one.maximum, one.class_name) if maximum < one.maximum else None,
+    )
 
 
 @st.composite

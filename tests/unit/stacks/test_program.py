@@ -9,7 +9,7 @@ import pytest
 
 from components.api.fleet import Fleet
 from components.errors import ConfigError, LockError
-from components.lock import Lock, NamespaceEntry, NamespaceLock, Phase
+from components.lock import HeldPool, Lock, NamespaceEntry, NamespaceLock, Phase
 from components.naming import CacheId, ReplicaId, StackName, cache_claim_name, replica_name
 from stacks.config import ProgramConfig
 from stacks.outputs import StackOutputs
@@ -432,6 +432,20 @@ def test_lock_that_promises_more_devices_than_a_pool_has_is_refused_before_anyth
     recorded = run(small, lock_of(small, placed), check=False)
     assert "devices-within-pool: a/gpu: 10 devices of gpu.nvidia.com are promised; the pool has 8" in recorded.error
     assert components(recorded) == []
+
+
+def test_pool_whose_edit_is_withheld_is_what_it_was(small: Fleet) -> None:
+    """Program and checks see the pool that there is, and not the smaller one of the manifest."""
+    lock = lock_of(small, tuple(replace(QWEN, index=index) for index in range(5)))
+    device = {"name": "gpu", "driver": "d", "deviceClass": "gpu.nvidia.com", "claim": "DRA", "count": 2}
+    held = HeldPool(pool="gpu", class_name="l40s-2x", nodes=5, min_nodes=5, max_nodes=5, devices=(device,))
+    clusters = tuple(
+        entry.model_copy(update={"held": (held,)}) if entry.name == "a" else entry for entry in lock.platform.clusters
+    )
+    recorded = run(small, replace(lock, platform=lock.platform.model_copy(update={"clusters": clusters})))
+    pool = recorded.named("a/gpu").inputs
+    assert (pool["nodes"], pool["minNodes"], pool["maxNodes"], pool["className"]) == (5, 5, 5, "l40s-2x")
+    assert [each["count"] for each in pool["devices"]] == [2]
 
 
 def test_cluster_in_the_lock_without_a_manifest_is_refused(small: Fleet) -> None:

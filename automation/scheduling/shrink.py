@@ -1,0 +1,103 @@
+"""Shrinking: which live replicas do not fit what a pool is edited to, and so have to leave before the edit is applied.
+
+The rule, for the pools of one cluster together: live replicas are taken in order, and each that fits the new size
+beside those already taken stays. The order is: those that cannot be moved (their manifest cannot be used); those that
+want to stay before those that leave for another reason anyway; those that take fewer devices, so that as many as
+possible stay; those that serve; then by identity, so the lowest index. Only what a manifest declares counts, never an
+observation: a node that is broken today moves nobody.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.filters import Filters
+from automation.scheduling.ledger import Ledger, PoolLoad
+from automation.scheduling.result import Shrinking
+from automation.scheduling.retain import MOVING, Judge
+from automation.scheduling.snapshot import ClusterState, Deployment
+from automation.scheduling.work import serves
+
+
+class Shrinks:
+    """Finds the pools whose edits have to wait, and whom they wait for."""
+
+    def __init__(
+        self,
+        filters: Filters,
+        ledger: Ledger,
+        judge: Judge,
+        deployments: Mapping[NamespacedName, Deployment],
+        held: Collection[NamespacedName],
+    ) -> None:
+        self._filters = filters
+        self._ledger = ledger
+        self._judge = judge
+        self._deployments = deployments
+        self._held = held
+
+    def find(self, live: Mapping[NamespacedName, Sequence[ExistingReplica]]) -> tuple[Shrinking, ...]:
+        """Return the pools that something has to leave, by cluster and then in the cluster's order."""
+        edited = {
+            position: [number for number, pool in enumerate(cluster.pools) if pool.before and not pool.leaving]
+            for position, cluster in enumerate(self._filters.clusters)
+            if any(pool.before for pool in cluster.pools) and cluster.state is not ClusterState.LOST
+        }
+        if not edited:
+            return ()
+        on: dict[int, list[ExistingReplica]] = {}
+        for replicas in live.values():
+            for replica in replicas:
+                position = self._filters.position.get(replica.id.cluster, -1)
+                if position in edited:
+                    on.setdefault(position, []).append(replica)
+        return tuple(each for position in sorted(on) for each in self._of(position, edited[position], on[position]))
+
+    def _of(self, position: int, numbers: Sequence[int], replicas: Sequence[ExistingReplica]) -> Iterator[Shrinking]:
+        cluster = self._filters.clusters[position]
+        loads = {
+            number: PoolLoad(self._filters.hardware[position][number], cluster.pools[number].maximum)
+            for number in numbers
+        }
+        excess: dict[int, list[ExistingReplica]] = {}
+        for replica in sorted(replicas, key=lambda each: self._precedence(each, position, loads)):
+            used = {pool for pool, _, _ in self._judge.adds(replica, position)} & loads.keys()
+            lost = self._judge.uncounted(replica, position) & loads.keys()
+            if lost or not self._take(replica, position, loads):
+                for number in used | lost:
+                    excess.setdefault(number, []).append(replica)
+        for number in sorted(excess):
+            pool = cluster.pools[number]
+            assert pool.before is not None
+            yield Shrinking(
+                cluster.name,
+                pool.name,
+                pool.before,
+                pool.maximum,
+                pool.class_name,
+                tuple(sorted(each.id for each in excess[number])),
+            )
+
+    def _take(self, replica: ExistingReplica, position: int, loads: Mapping[int, PoolLoad]) -> bool:
+        """Add a replica's pods to the pools if they fit them all."""
+        before = {number: dict(load.pods) for number, load in loads.items()}
+        for pool, demand, count in self._judge.adds(replica, position):
+            load = loads.get(pool)
+            if load is None:
+                continue
+            if not self._ledger.fits(load, {demand: count}):
+                for number, pods in before.items():
+                    loads[number].pods = pods
+                return False
+            load.pods[demand] = load.pods.get(demand, 0) + count
+        return True
+
+    def _precedence(self, replica: ExistingReplica, position: int, loads: Mapping[int, PoolLoad]) -> tuple[object, ...]:
+        key = (replica.id.namespace, replica.id.deployment)
+        deployment = self._deployments.get(key)
+        wants_to_stay = deployment is not None and self._judge.judge(replica, deployment) not in MOVING
+        size = sum(
+            count * max(demand, default=0)
+            for pool, demand, count in self._judge.adds(replica, position)
+            if pool in loads
+        )
+        return (key not in self._held, not wants_to_stay, size, not serves(replica), replica.id)
