@@ -12,50 +12,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field
 
 from components.canonical import digest
 from components.errors import LockError, NewerLock
+from components.lock_model import HeldPool, Labels, LockModel, ordered
 from components.naming import CacheId, ReplicaId
 
 SCHEMA_VERSION = 1
 """Raised when a reader of the previous version would misread a lock; a lock with a higher one is refused."""
 
 PLATFORM_FILE = "platform.yaml"
-
-
-def _ordered(value: Any) -> Any:
-    """Sort the keys of free-form JSON, so that equal values are equal bytes wherever they were read from."""
-    if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value)}
-    return [_ordered(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-Labels = Annotated[dict[str, str], AfterValidator(_ordered)]
-
-
-class LockModel(BaseModel):
-    """Base of everything in a lock: frozen, camelCase in the file, unknown fields refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the value as it stands in files and in component inputs: camelCase, without absent fields."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-    @classmethod
-    def from_json(cls, value: Any) -> Self:
-        """Read a value that :meth:`to_json` wrote; raises LockError when it is not one."""
-        try:
-            return cls.model_validate(value)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or cls.__name__
-            raise LockError(f"a {cls.__name__} of the lock cannot be read: {place}: {first['msg']}") from error
 
 
 class Phase(StrEnum):
@@ -83,7 +53,7 @@ class MemberShape(LockModel):
     role: str
     pods: int = 1
     requests: tuple[RequestShape, ...] = ()
-    template: Annotated[dict[str, Any], AfterValidator(_ordered)]
+    template: Annotated[dict[str, Any], AfterValidator(ordered)]
     """The pod template as the manifest has it, in JSON, with defaults filled in."""
 
 
@@ -215,18 +185,6 @@ class NamespaceEntry(LockModel):
 
     cluster: str
     created: bool = True
-
-
-class HeldPool(LockModel):
-    """A pool as it is now, in place of what its manifest says: an edit of it waits until replicas have left."""
-
-    pool: str
-    class_name: str
-    accelerator: str = ""
-    nodes: int
-    min_nodes: int
-    max_nodes: int
-    devices: tuple[Annotated[dict[str, Any], AfterValidator(_ordered)], ...] = ()
 
 
 class ClusterEntry(LockModel):

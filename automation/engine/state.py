@@ -40,12 +40,12 @@ from components.lock import (
     CacheEntry,
     CacheShape,
     ExternalEndpoint,
-    HeldPool,
     Phase,
     ReplicaEntry,
     ReplicaShape,
     ServiceEntry,
 )
+from components.lock_model import HeldPool
 from components.naming import CacheId, ReplicaId
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"

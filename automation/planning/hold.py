@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from automation.scheduling.changes import PlatformChanges
 from automation.scheduling.existing import Existing
-from components.lock import HeldPool, Lock
+from components.lock import Lock
+from components.lock_model import HeldPool
 from components.naming import ReplicaId
 
 Pool = tuple[str, str]

@@ -32,7 +32,8 @@ from components.api.model_deployment import ModelDeployment
 from components.checks.check_lock import declared_devices
 from components.checks.facts import DeviceFact, Taint, Toleration
 from components.errors import SchedulingError
-from components.lock import HeldPool, shape_digest
+from components.lock import shape_digest
+from components.lock_model import HeldPool
 
 _GOING = {
     Change.REPLACE: "this change would replace it",

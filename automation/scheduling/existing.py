@@ -14,12 +14,12 @@ from components.lock import (
     CacheEntry,
     CacheShape,
     ExternalEndpoint,
-    HeldPool,
     Phase,
     ReplicaEntry,
     ReplicaShape,
     ServiceEntry,
 )
+from components.lock_model import HeldPool
 from components.naming import CacheId, ReplicaId
 
 NamespacedName = tuple[str, str]

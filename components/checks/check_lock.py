@@ -19,7 +19,8 @@ from components.checks.ownership import check_capacity, check_owners
 from components.checks.taints import check_clusters, check_gpu_pools
 from components.checks.violation import Violation
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE
-from components.lock import HeldPool, Lock
+from components.lock import Lock
+from components.lock_model import HeldPool
 
 if TYPE_CHECKING:
     # The policy pack starts once per preview and judges facts alone; the API's models would be half of its start.

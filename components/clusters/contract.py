@@ -14,7 +14,7 @@ import pulumi
 from components.api.fleet import Fleet
 from components.clusters.pool_facts import PoolFacts
 from components.clusters.sources import facts_of
-from components.lock import HeldPool
+from components.lock_model import HeldPool
 
 if TYPE_CHECKING:
     import pulumi_kubernetes as kubernetes

@@ -11,7 +11,7 @@ from typing import Any, Self
 from components.api.inference_class import Device, InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool, Source
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
-from components.lock import HeldPool
+from components.lock_model import HeldPool
 
 _EXACT = 2**53
 """The state keeps numbers as doubles; a larger integer is written as text so that it stays exact."""

@@ -13,7 +13,7 @@ from components.clusters.eks.identity import AwsIdentity
 from components.clusters.eks.subnets import SubnetPlan, ZoneSubnets, plan_subnets
 from components.clusters.pool_facts import PoolFacts
 from components.errors import ConfigError, Problem
-from components.lock import HeldPool
+from components.lock_model import HeldPool
 from components.naming import cluster_name, physical_name
 from components.serving.registry import NO_RULES, Registry
 

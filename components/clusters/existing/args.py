@@ -9,7 +9,7 @@ import pulumi
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterArgs
 from components.errors import ConfigError, Problem
-from components.lock import HeldPool
+from components.lock_model import HeldPool
 from components.naming import SYSTEM_NAMESPACE
 
 

@@ -13,7 +13,7 @@ from components.clusters.eks.args import EksClusterArgs
 from components.clusters.eks.cluster import EksCluster
 from components.clusters.eks.identity import AwsIdentity, aws_provider
 from components.errors import ConfigError
-from components.lock import HeldPool
+from components.lock_model import HeldPool
 from tests.support.mini_engine import UNKNOWN, Recorded, Registered, Secret, run_program
 from tests.support.platforms import eks, fleet, hardware, pool
 

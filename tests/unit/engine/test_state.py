@@ -14,13 +14,13 @@ from components.lock import (
     EnginePlacement,
     EngineShape,
     ExternalEndpoint,
-    HeldPool,
     MemberPlacement,
     MemberShape,
     Phase,
     ReplicaShape,
     shape_digest,
 )
+from components.lock_model import HeldPool
 from components.naming import CacheId, ReplicaId, StackName
 from tests.unit.engine.samples import SECRET, UNKNOWN, checkpoint, entry, stack_entry, urn
 

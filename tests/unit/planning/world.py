@@ -18,7 +18,8 @@ from automation.scheduling.schedule import schedule
 from components.api.fleet import Fleet
 from components.api.load import load_fleet
 from components.clusters.contract import ClusterArgs
-from components.lock import HeldPool, Lock, Phase
+from components.lock import Lock, Phase
+from components.lock_model import HeldPool
 from components.naming import ReplicaId
 
 MODELPLANE = "modelplane.ai/v1alpha1"

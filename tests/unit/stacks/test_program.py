@@ -9,7 +9,8 @@ import pytest
 
 from components.api.fleet import Fleet
 from components.errors import ConfigError, LockError
-from components.lock import HeldPool, Lock, NamespaceEntry, NamespaceLock, Phase
+from components.lock import Lock, NamespaceEntry, NamespaceLock, Phase
+from components.lock_model import HeldPool
 from components.naming import CacheId, ReplicaId, StackName, cache_claim_name, replica_name
 from stacks.config import ProgramConfig
 from stacks.outputs import StackOutputs
