@@ -12,7 +12,6 @@ from dataclasses import replace
 from automation.scheduling.changes import PlatformChanges
 from automation.scheduling.existing import Existing
 from components.lock import Lock
-from components.lock_model import HeldPool
 from components.naming import ReplicaId
 
 Pool = tuple[str, str]
@@ -39,14 +38,11 @@ def hold(lock: Lock, existing: Existing, changes: PlatformChanges) -> Lock:
     waiting = withheld_pools(lock, changes) & existing.pools.keys()
     if not waiting:
         return lock
-    held: dict[str, list[HeldPool]] = {}
-    for cluster, pool in sorted(waiting):
-        held.setdefault(cluster, []).append(existing.pools[cluster, pool])
-    clusters = tuple(
-        entry.model_copy(update={"held": tuple(held[entry.name])}) if entry.name in held else entry
-        for entry in lock.platform.clusters
-    )
-    return replace(lock, platform=lock.platform.model_copy(update={"clusters": clusters}))
+    clusters = []
+    for entry in lock.platform.clusters:
+        held = tuple(existing.pools[key] for key in sorted(waiting) if key[0] == entry.name)
+        clusters.append(entry.model_copy(update={"held": held}) if held else entry)
+    return replace(lock, platform=lock.platform.model_copy(update={"clusters": tuple(clusters)}))
 
 
 def _shrinking(there: Collection[ReplicaId], changes: PlatformChanges) -> frozenset[Pool]:
