@@ -1,4 +1,4 @@
-"""The real Pulumi CLI, found or installed once for all engine tests."""
+"""The real Pulumi CLI and the simulated providers, found or installed once for all engine tests."""
 
 import os
 import sys
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from automation.engine.pulumi import PulumiRunner
 from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source, Toolchain
+from tests.support.lab import STACK, Lab, installed_home
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,3 +31,23 @@ def pulumi_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("given")
     (folder / "pulumi").symlink_to(Path(given).resolve())
     return ensure(Layout(ROOT), progress=say, sources=[Source.PATH], environ={"PATH": str(folder)})
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the simulated providers once."""
+    return installed_home(tmp_path_factory.mktemp("simulated"))
+
+
+@pytest.fixture
+def lab(tmp_path: Path, pulumi_cli: Toolchain, home: Path) -> Lab:
+    """Give a project, a backend and a cloud of their own."""
+    return Lab(tmp_path / "lab", pulumi_cli.pulumi, home)
+
+
+@pytest.fixture
+def runner(lab: Lab) -> PulumiRunner:
+    """Give a runner whose stack exists."""
+    runner = lab.runner()
+    runner.ensure_stack(STACK)
+    return runner

@@ -1,14 +1,11 @@
 """Clusters and their serving stacks on the real engine and simulated clouds: made, edited, taken down."""
 
-from pathlib import Path
-
 import pulumi
 import pytest
 
 from automation.engine.events import Op
 from automation.engine.pulumi import PulumiRunner
 from automation.engine.runner import Outcome
-from automation.engine.toolchain.toolchain import Toolchain
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterOutputs
 from components.clusters.eks.args import EksClusterArgs
@@ -18,7 +15,7 @@ from components.clusters.existing.args import ExistingClusterArgs
 from components.clusters.existing.cluster import ExistingCluster
 from components.serving.catalogue import load_release
 from components.serving.stack import ServingStack, ServingStackArgs
-from tests.support.lab import STACK, Lab, installed_home
+from tests.support.lab import STACK, Lab
 from tests.support.platforms import KUBECONFIG, eks, existing, fleet, hardware, pool
 
 pytestmark = [
@@ -54,26 +51,6 @@ def _existing(known: Fleet, name: str) -> ClusterOutputs:
     text = pulumi.Output.secret(KUBECONFIG)
     args = ExistingClusterArgs.from_spec(known, name, release="default", stack="dev", kubeconfig=text)
     return ExistingCluster(args).cluster_outputs
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the simulated providers once."""
-    return installed_home(tmp_path_factory.mktemp("simulated"))
-
-
-@pytest.fixture
-def lab(tmp_path: Path, pulumi_cli: Toolchain, home: Path) -> Lab:
-    """Give a project, a backend and a cloud of their own."""
-    return Lab(tmp_path / "lab", pulumi_cli.pulumi, home)
-
-
-@pytest.fixture
-def runner(lab: Lab) -> PulumiRunner:
-    """Give a runner whose stack exists."""
-    runner = lab.runner()
-    runner.ensure_stack(STACK)
-    return runner
 
 
 def _up(runner: PulumiRunner, known: Fleet, *, serving: bool = True) -> Outcome:

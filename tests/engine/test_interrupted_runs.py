@@ -17,11 +17,10 @@ from automation.engine.checkpoint import PendingKind
 from automation.engine.events import Op
 from automation.engine.pulumi import PulumiRunner
 from automation.engine.repair import NoFinder, forget_orphans, known_orphans, repair
-from automation.engine.toolchain.toolchain import Toolchain
 from automation.observe.owed import skip_unreachable
 from automation.observe.simulated import SimulatedFinder, SimulatedObserver
 from components.errors import DriverError, StackLeased
-from tests.support.lab import STACK, Lab, Town, installed_home, until
+from tests.support.lab import STACK, Lab, Town, until
 
 if TYPE_CHECKING:
     from automation.engine.runner import Runner
@@ -44,18 +43,9 @@ PulumiRunner(Path(cli), project=Path(project), environment=environment).up(STACK
 """
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the simulated providers once."""
-    return installed_home(tmp_path_factory.mktemp("simulated"))
-
-
-@pytest.fixture
-def lab(tmp_path: Path, pulumi_cli: Toolchain, home: Path) -> Lab:
-    """Give a project, a backend and a cloud of their own, and a stack in it."""
-    lab = Lab(tmp_path / "lab", pulumi_cli.pulumi, home)
-    lab.runner().ensure_stack(STACK)
-    return lab
+@pytest.fixture(autouse=True)
+def _stack(runner: PulumiRunner) -> None:
+    """Let the stack exist."""
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from components.errors import (
     UsageError,
 )
 from components.naming import StackName
-from tests.support.lab import PASSPHRASE, STACK, TOKEN, Lab, Town, installed_home
+from tests.support.lab import PASSPHRASE, STACK, TOKEN, Lab, Town
 
 pytestmark = pytest.mark.engine
 
@@ -57,26 +57,6 @@ PolicyPack("town", policies=[
     ResourceValidationPolicy("account-seen", "accounts are noted", arns, ADVISORY, severity=Severity.LOW),
 ])
 """
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the simulated providers once."""
-    return installed_home(tmp_path_factory.mktemp("simulated"))
-
-
-@pytest.fixture
-def lab(tmp_path: Path, pulumi_cli: Toolchain, home: Path) -> Lab:
-    """Give a project, a backend and a cloud of their own."""
-    return Lab(tmp_path / "lab", pulumi_cli.pulumi, home)
-
-
-@pytest.fixture
-def runner(lab: Lab) -> PulumiRunner:
-    """Give a runner whose stack exists."""
-    runner = lab.runner()
-    runner.ensure_stack(STACK)
-    return runner
 
 
 def changes(steps: Any) -> dict[str, Op]:

@@ -21,7 +21,7 @@ from automation.engine.runner import Outcome
 from automation.engine.toolchain.toolchain import Toolchain
 from automation.rehearsal.scenario import Failure, Fault, Scenario
 from components.errors import ResourceFailed
-from tests.support.lab import STACK, TOKEN, Lab, installed_home
+from tests.support.lab import STACK, TOKEN, Lab
 
 pytestmark = [
     pytest.mark.engine,
@@ -168,12 +168,6 @@ def kubeconfig(known: list[str]) -> str:
             "users": [{"name": "east", "user": user}],
         }
     )
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the simulated providers once."""
-    return installed_home(tmp_path_factory.mktemp("simulated"))
 
 
 @pytest.fixture
