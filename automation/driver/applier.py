@@ -13,8 +13,10 @@ from automation.driver.guard import guarded
 from automation.driver.leftover import remove_leftovers
 from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
+from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
 from automation.driver.reading import Situation, unreachable
+from automation.driver.refresh import Refresh
 from automation.driver.scope import concerns
 from automation.driver.session import Session
 from automation.driver.shared import SharedFacts
@@ -163,19 +165,16 @@ class _StepRun:
         if known is not None and not self.told:
             return known
         pack = place_policy_pack(self.session.workspace.layout, existing=self.situation.existing.replicas)
-        return self.session.runner.preview(
-            self.shard.stack,
-            self._program(),
-            policy_pack=pack,
-            refresh=self._reads,
-            listener=self.session.reporter.event,
+        refresh = self.plan.refresh if self._reads else Refresh.NEVER
+        return preview_shard(
+            self.session, self.situation, self.shard, self._program(), refresh=refresh, policy_pack=pack
         )
 
     @property
     def _reads(self) -> bool:
         """Whether to look at the real resources first: what was changed behind Berth's back is the build's to mend."""
         checkpoint = self.situation.checkpoints[self.shard.stack]
-        return self.step.kind is StepKind.BUILD and self.plan.refresh.reads(checkpoint, self.situation.unreachable)
+        return self.step.kind is StepKind.BUILD and self.plan.refresh.reads(checkpoint)
 
 
 def withheld_urns(preview: Preview, checkpoint: Checkpoint, withheld: tuple[str, ...]) -> frozenset[str]:

@@ -12,14 +12,13 @@ def find_drift(session: Session, situation: Situation) -> dict[StackName, tuple[
     """Return by stack the resources that differ from the state; unreachable and lost clusters are not looked at."""
     found: dict[StackName, tuple[ResourceStep, ...]] = {}
     silent = {*situation.unreachable, *lost_clusters(situation)}
-    for shard in situation.shards:
-        checkpoint = situation.checkpoints.get(shard.stack)
-        if checkpoint is None or checkpoint.is_empty:
+    for stack, checkpoint in situation.checkpoints.items():
+        if checkpoint.is_empty:
             continue
-        session.reporter.phase(f"reading the resources of stack {shard.stack}")
+        session.reporter.phase(f"reading the resources of stack {stack}")
         family = Family(checkpoint)
         dead = [each.urn for each in checkpoint if each.custom and family.cluster(each.urn) in silent]
-        preview = session.runner.drift(shard.stack, exclude=dead, listener=session.reporter.event)
+        preview = session.runner.drift(stack, exclude=dead, listener=session.reporter.event)
         preview.require_ok()
-        found[shard.stack] = preview.changed
+        found[stack] = preview.changed
     return found

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from automation.driver.lost import lost_clusters, lost_parts
 from automation.driver.policy_pack import place_policy_pack
+from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
 from automation.driver.reading import Situation
 from automation.driver.refresh import Refresh
@@ -155,24 +155,12 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
 
     def ask(shard: Shard) -> Preview:
         program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
-        preview = session.runner.preview(
-            shard.stack,
-            program,
-            exclude=_forgotten(situation, shard),
-            refresh=refresh.reads(situation.checkpoints.get(shard.stack), situation.unreachable),
-            listener=session.reporter.event,
-        )
+        preview = preview_shard(session, situation, shard, program, refresh=refresh)
         if not preview.refused:
             preview.require_ok()
         return preview
 
     return _changes(_ask_each(edited, ask), situation)
-
-
-def _forgotten(situation: Situation, shard: Shard) -> tuple[str, ...]:
-    """Return what a run takes out of the state before it previews: a plan alone must not call that deletions."""
-    checkpoint = situation.checkpoints.get(shard.stack)
-    return lost_parts(checkpoint, lost_clusters(situation)) if checkpoint else ()
 
 
 def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[StackName, Preview]:
@@ -195,14 +183,8 @@ def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
     pack = place_policy_pack(session.workspace.layout, existing=plan.situation.existing.replicas)
 
     def ask(shard: Shard) -> Preview:
-        return session.runner.preview(
-            shard.stack,
-            program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated),
-            policy_pack=pack,
-            exclude=_forgotten(plan.situation, shard),
-            refresh=plan.refresh.reads(plan.situation.checkpoints.get(shard.stack), plan.situation.unreachable),
-            listener=session.reporter.event,
-        )
+        program = program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated)
+        return preview_shard(session, plan.situation, shard, program, refresh=plan.refresh, policy_pack=pack)
 
     return _ask_each(plan.situation.shards, ask)
 

@@ -69,7 +69,7 @@ def read_situation(
     """
     fleet, warnings = read_manifests_of(session.workspace)
     committed = committed_lock(session)
-    checkpoints = read_checkpoints(session, fleet, committed, must_exist=not (create or missing_ok))
+    checkpoints = read_checkpoints(session, fleet, must_exist=not (create or missing_ok))
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
     refusals = (
@@ -127,18 +127,12 @@ def is_leaving(fleet: Fleet, cluster: str) -> bool:
     return manifest is None or manifest.spec.removing or manifest.spec.lost
 
 
-def read_checkpoints(
-    session: Session, fleet: Fleet, committed: Lock | None, *, must_exist: bool
-) -> dict[StackName, Checkpoint]:
-    """Export the states of the environment's stacks that exist.
+def read_checkpoints(session: Session, fleet: Fleet, *, must_exist: bool) -> dict[StackName, Checkpoint]:
+    """Export the states of the environment's stacks that exist, of whatever layout and cluster.
 
-    A stack of a cluster whose manifest is gone still counts. Raises StackNotFound when there is none and one must be.
+    Raises StackNotFound when there is none and one must be.
     """
-    locked = [entry.name for entry in committed.platform.clusters] if committed else []
-    names = {shard.stack for shard in shards(fleet, clusters=locked)}
-    single = fleet.environment.spec.layout == "Single"
-    present = {stack for stack in session.runner.stacks() if stack.environment == fleet.name}
-    wanted = present & names if single and StackName(fleet.name) in present else present
+    wanted = {stack for stack in session.runner.stacks() if stack.environment == fleet.name}
     if not wanted and must_exist:
         raise StackNotFound(
             f"environment {fleet.name} was never applied: there is no stack {fleet.name}",

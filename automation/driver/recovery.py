@@ -21,14 +21,13 @@ from components.naming import StackName
 def repair_all(session: Session, situation: Situation) -> tuple[RepairReport, ...]:
     """Repair every stack that was cut off; each report that did something is announced."""
     reports = []
-    for shard in situation.shards:
-        checkpoint = situation.checkpoints.get(shard.stack)
-        if checkpoint is None or not checkpoint.pending:
+    for stack, checkpoint in situation.checkpoints.items():
+        if not checkpoint.pending:
             continue
-        session.reporter.phase(f"repairing stack {shard.stack}: its last run was interrupted")
+        session.reporter.phase(f"repairing stack {stack}: its last run was interrupted")
         report = repair(
             session.runner,
-            shard.stack,
+            stack,
             finder_of(session),
             unreachable=situation.unreachable.keys(),
         )  # unheard: reading what is not there looks like a deletion, and the report says what it was

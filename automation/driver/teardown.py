@@ -56,20 +56,18 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
     retained: list[str] = []
     failures: dict[str, str] = {}
     left: list[str] = []
-    for shard in reversed(situation.shards):
-        checkpoint = situation.checkpoints.get(shard.stack)
-        if checkpoint is None:
-            continue
-        session.reporter.phase(f"deleting stack {shard.stack}")
+    # The front doors' stack goes first, whatever layout the manifests say by now.
+    for stack, checkpoint in sorted(situation.checkpoints.items(), key=lambda each: bool(each[0].cluster)):
+        session.reporter.phase(f"deleting stack {stack}")
         kept = retained_lines(checkpoint)
-        applied = session.runner.destroy(shard.stack, continue_on_error=True, listener=session.reporter.event)
+        applied = session.runner.destroy(stack, continue_on_error=True, listener=session.reporter.event)
         deleted += sum(step.op.removes and step.custom and not step.retained for step in applied.steps)
         if applied.ok:
             retained += kept
-            noted = known_orphans(session.runner, shard.stack)
+            noted = known_orphans(session.runner, stack)
             left += [str(each) for each in noted]
             if not keep_stacks and not noted:
-                session.runner.remove_stack(shard.stack)
+                session.runner.remove_stack(stack)
         else:
             failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
             if not failures:

@@ -1,0 +1,148 @@
+"""What a run refuses before it touches anything, and whom it lets look all the same."""
+
+from collections.abc import Callable
+
+import pytest
+
+from components.errors import ConfigError, DriverError, LockError, MixedState, NewerLock, StackNotFound
+from stacks.fit import check_fit
+from tests.support.fake_runner_session import FakeDriver
+from tests.support.fleet_run import cluster
+
+
+def refused(driver: FakeDriver, code: str) -> str:
+    """Return what a run says that is refused with one problem, and that it touched nothing."""
+    before = (driver.facts(), driver.lock())
+    driver.does()
+    with pytest.raises(ConfigError) as caught:
+        driver.up()
+    assert driver.does() == []
+    assert (driver.facts(), driver.lock()) == before
+    (problem,) = caught.value.problems
+    assert problem.code == code
+    return f"{problem.message} {problem.help}"
+
+
+def test_the_manifest_of_a_cluster_in_use_cannot_be_removed(driver: FakeDriver) -> None:
+    """Its replicas would be gone without a word; the way out is named."""
+    driver.remove("platform/b.yaml")
+    driver.edit("models/search/embed.yaml", "clusterSelector: {matchLabels: {cluster: b}}", "")
+    said = refused(driver, "cluster-in-use")
+    assert "search/embed/b/0 is still on it" in said
+    assert "removing: true" in said
+
+
+def test_a_pool_in_use_cannot_be_removed(driver: FakeDriver) -> None:
+    """Nobody could keep what runs on it."""
+    driver.edit("platform/b.yaml", "    - {name: small, className: gpu-4x, nodeCount: 1}\n", "")
+    assert "pool small is gone" in refused(driver, "pool-in-use")
+
+
+def test_the_layout_cannot_be_changed_under_a_fleet(driver: FakeDriver) -> None:
+    """Its clusters would be built a second time, in other stacks."""
+    driver.edit("environment.yaml", "Single", "PerCluster")
+    assert "stack dev holds" in refused(driver, "layout-changed")
+
+
+def test_the_stacks_of_clusters_are_not_taken_into_one(split: FakeDriver) -> None:
+    """The same, the other way."""
+    split.edit("environment.yaml", "PerCluster", "Single")
+    assert "stack dev.b holds cluster b" in refused(split, "layout-changed")
+
+
+def test_whoever_looks_or_tears_down_is_told_and_not_stopped(driver: FakeDriver) -> None:
+    """A manifest that no longer fits must not keep a person from seeing what exists."""
+    driver.remove("platform/b.yaml")
+    driver.edit("models/search/embed.yaml", "clusterSelector: {matchLabels: {cluster: b}}", "")
+    situation = driver.read(create=False, lenient=True)
+    assert set(situation.existing.clusters) == {"a", "b"}
+    assert any("manifest of cluster b is gone" in note for note in driver.heard.notes)
+
+
+@pytest.mark.parametrize("simulated", [True, False], ids=["simulated state", "real state"])
+def test_simulated_and_real_state_do_not_meet(fresh: FakeDriver, *, simulated: bool) -> None:
+    """In either direction, and whatever the run wants."""
+    driver = fresh
+    driver.simulated = simulated
+    driver.up()
+    state = driver.facts()
+    driver.simulated = not simulated
+    for action in (driver.plan, driver.up, lambda: driver.read(create=False, lenient=True)):
+        with pytest.raises(MixedState) as caught:
+            action()
+        assert caught.value.help == ("run with --simulated" if simulated else "run without --simulated")
+    assert driver.facts() == state
+
+
+def test_a_newer_lock_is_not_written_over(driver: FakeDriver) -> None:
+    """It says what this Berth cannot read."""
+    place = driver.folder / "lock" / "ml.yaml"
+    place.write_text(place.read_text().replace("version: 1", "version: 99"))
+    state, lock = driver.facts(), driver.lock()
+    with pytest.raises(NewerLock):
+        driver.up()
+    assert (driver.facts(), driver.lock()) == (state, lock)
+
+
+@pytest.mark.parametrize(
+    "tear",
+    [
+        lambda text: text + "<<<<<<< ours\n",
+        lambda text: text.replace("index: 0", "index: 7"),
+        lambda text: text.replace("environment: dev", "environment: prod"),
+        lambda _: "",
+    ],
+    ids=["a merge", "an edit by hand", "another environment's", "empty"],
+)
+def test_a_lock_that_does_not_fit_is_made_anew(driver: FakeDriver, tear: Callable[[str], str]) -> None:
+    """Planning goes by the state; what the lock on disk says is only compared."""
+    good = driver.lock()
+    for path in sorted((driver.folder / "lock").glob("*.yaml")):
+        path.write_text(tear(path.read_text()))
+    driver.up()
+    assert driver.lock() == good
+    assert set(driver.replicas()) == {"ml/qwen/a/0", "search/embed/b/0"}
+
+
+def test_the_written_lock_fits_the_manifests(driver: FakeDriver) -> None:
+    """A plain ``pulumi up`` takes it, until a manifest is edited."""
+    situation = driver.read()
+    assert situation.committed is not None
+    check_fit(situation.fleet, situation.committed)
+    driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    edited = driver.read()
+    assert edited.committed is not None
+    with pytest.raises(LockError, match=r"lock/ml\.yaml no longer fits"):
+        check_fit(edited.fleet, edited.committed)
+
+
+def test_an_environment_that_was_never_applied_is_not_found(fresh: FakeDriver) -> None:
+    """Whoever only looks makes no stack of it."""
+    with pytest.raises(StackNotFound, match="never applied"):
+        fresh.read(create=False)
+    assert fresh.read(create=False, missing_ok=True).nothing_exists
+    assert fresh.runner.stacks() == ()
+
+
+def test_a_state_that_another_version_wrote_is_refused(driver: FakeDriver) -> None:
+    """Nothing is guessed about a replica whose description cannot be read."""
+    driver.state_of("ml/qwen/a/0")["inputs"].pop("shape")
+    with pytest.raises(DriverError, match="describes ml/qwen/a/0 in a way that this Berth cannot read"):
+        driver.plan()
+
+
+def test_a_source_that_changes_is_another_cluster(driver: FakeDriver) -> None:
+    """Everything on the old one would be taken for being on the new one."""
+    driver.state_of("b")["inputs"]["source"] = "EKS"
+    assert "cluster b exists with source EKS" in refused(driver, "source-changed")
+
+
+def test_an_unused_cluster_may_go_without_a_word(driver: FakeDriver) -> None:
+    """Nothing is on it, so removing its manifest removes it."""
+    driver.write("platform/c.yaml", cluster("c"))
+    driver.up()
+    assert "c" in driver.existing().clusters
+    driver.remove("platform/c.yaml")
+    assert driver.up().ok
+    assert "c" not in driver.existing().clusters
+    assert driver.plan().empty

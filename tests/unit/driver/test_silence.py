@@ -1,0 +1,114 @@
+"""A cluster that does not answer blocks nobody: it is left alone, named with what it is owed, and looked at later."""
+
+import pytest
+
+from automation.driver.drift import find_drift
+from automation.driver.refresh import Refresh
+from automation.engine.events import Op
+from components.errors import DriverError
+from tests.support.fake_runner_session import FakeDriver
+
+WHY = "connection refused"
+
+
+def on(driver: FakeDriver, cluster: str) -> set[str]:
+    """Return the names of the objects on a cluster."""
+    return {each.name for each in driver.checkpoint() if each.provider.endswith(f"::{cluster}-kubernetes")}
+
+
+def silence(driver: FakeDriver, cluster: str) -> None:
+    """Let a cluster not answer: nothing on it can be read or changed."""
+    driver.dead = {cluster: WHY}
+    driver.runner.faults.unreadable = on(driver, cluster)
+    driver.runner.faults.creations |= on(driver, cluster)
+
+
+def test_the_others_go_on(driver: FakeDriver) -> None:
+    """Their changes are done, and what is owed is counted."""
+    silence(driver, "b")
+    driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    driver.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
+    before = {each.urn: each for each in driver.checkpoint() if each.name in on(driver, "b")}
+    report = driver.up()
+    assert report.ok
+    assert driver.replicas()["ml/qwen/a/1"] == "Serving"
+    assert "ml/qwen/a/0" not in driver.replicas()
+    assert "search/embed/b/0" in driver.replicas()
+    assert {each.urn: each for each in driver.checkpoint() if each.name in on(driver, "b")} == before
+    (owed,) = report.owed
+    assert owed.cluster == "b"
+
+
+def test_what_is_owed_is_done_when_it_answers(driver: FakeDriver) -> None:
+    """The next run that reaches it does it first."""
+    silence(driver, "b")
+    driver.remove("models/search/embed.yaml")
+    driver.up()
+    assert "search/embed/b/0" in driver.replicas()
+    assert driver.plan().owed[0].deletions
+    driver.dead.clear()
+    driver.runner.faults.unreadable.clear()
+    driver.runner.faults.creations.clear()
+    assert driver.up().ok
+    assert "search/embed/b/0" not in driver.replicas()
+    assert driver.plan().owed == ()
+
+
+@pytest.mark.parametrize("change", ["gone", "edited"])
+def test_what_was_changed_behind_our_back_is_put_right(driver: FakeDriver, change: str) -> None:
+    """A run looks first, so it is part of the plan, and the build mends it."""
+    name = "ml/qwen/a/0-workload-main"
+    if change == "gone":
+        driver.runner.faults.gone = {name}
+    else:
+        driver.runner.faults.edited = {name: {"shape": "another"}}
+    assert driver.plan(refresh=Refresh.NEVER).empty
+    plan = driver.plan()
+    assert [step.kind.value for step in plan.steps] == ["build"]
+    driver.does()
+    real = driver.runner.up
+
+    def up(*args: object, **options: object) -> object:
+        done = real(*args, **options)  # type: ignore[arg-type]
+        driver.runner.faults.gone.clear()
+        driver.runner.faults.edited.clear()
+        return done
+
+    driver.runner.up = up  # type: ignore[method-assign,assignment]
+    assert driver.up().ok
+    assert driver.plan().empty
+
+
+def test_the_rest_of_a_stack_is_looked_at_while_a_cluster_is_silent(driver: FakeDriver) -> None:
+    """One silent cluster must not hide what was changed on the others."""
+    silence(driver, "b")
+    driver.runner.faults.gone = {"ml/qwen/a/0-workload-main"}
+    plan = driver.plan()
+    assert not plan.empty
+    restored = [step.name for each in plan.previews.values() for step in each.changed]
+    assert "ml/qwen/a/0-workload-main" in restored
+    assert driver.up().ok
+    driver.runner.faults.gone.clear()
+    assert driver.plan().empty
+    assert driver.replicas()["ml/qwen/a/0"] == "Serving"
+
+
+def test_whoever_asks_for_all_of_it_is_told_that_it_cannot_be_read(driver: FakeDriver) -> None:
+    """``--refresh always`` fails over a cluster that does not answer."""
+    silence(driver, "b")
+    with pytest.raises(DriverError, match="cannot be read"):
+        driver.plan(refresh=Refresh.ALWAYS)
+
+
+def test_drift_looks_only_where_somebody_answers(driver: FakeDriver) -> None:
+    """It finds what is gone and what was edited, and changes nothing."""
+    silence(driver, "b")
+    driver.runner.faults.gone = {"ml/qwen/a/0-workload-main", "search/embed/b/0-workload-main"}
+    driver.runner.faults.edited = {"a/ml/qwen-route": {"to": []}}
+    state = driver.facts()
+    found = find_drift(driver.session, driver.read(create=False, lenient=True))
+    assert {(step.name, step.op) for steps in found.values() for step in steps} == {
+        ("ml/qwen/a/0-workload-main", Op.DELETE),
+        ("a/ml/qwen-route", Op.UPDATE),
+    }
+    assert driver.facts() == state
