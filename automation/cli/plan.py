@@ -1,6 +1,7 @@
 """``berth plan``: what would happen, why, and what the policies say; writes the target lock."""
 
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -36,23 +37,26 @@ def plan(
     expect_no_changes
         Exit 7 when anything would change.
     refresh
-        Look at the real resources first: where every cluster answers, nowhere, or everywhere.
+        Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """
     from automation.cli.advice import completed
     from automation.cli.running import session_for
     from automation.driver.gate import require_passed
     from automation.driver.planner import make_plan
     from automation.driver.programs import import_ahead
-    from automation.driver.reading import read_situation
+    from automation.driver.reading import read_situation, unmake
     from automation.driver.refresh import Refresh
     from components.errors import UnexpectedChanges
     from stacks.environment import write_lock
     from stacks.shown_path import shown_path
 
     sinks = show.sinks()
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks) as session, ExitStack() as at_the_end:
         import_ahead()
-        made = make_plan(session, read_situation(session), refresh=Refresh(refresh))
+        situation = read_situation(session)
+        if check or dry_run:
+            at_the_end.callback(unmake, session, situation)
+        made = make_plan(session, situation, refresh=Refresh(refresh))
         show_plan(session, sinks, made)
         require_passed(made.previews)
         if check and made.lock_changed:

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def session_for(where: Where, sinks: Sinks) -> Generator["Session"]:
-    """Open a session for a verb; while the block runs, the first interrupt ends the engine gracefully."""
+def session_for(where: Where, sinks: Sinks, *, manifests: bool = True) -> Generator["Session"]:
+    """Open a session for a verb; while the block runs, the first interrupt ends the engine gracefully.
+
+    Without ``manifests`` mistakes in them are left to the verb.
+    """
     from automation.cli.progress import Progress
     from automation.driver.reading import read_manifests_of
     from automation.driver.session import open_session
@@ -24,7 +27,8 @@ def session_for(where: Where, sinks: Sinks) -> Generator["Session"]:
     from automation.render.text import Span, line
 
     workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
-    read_manifests_of(workspace)  # a mistake in a manifest is said at once, before anything is installed or started
+    if manifests:  # a mistake in one is said at once, before anything is installed or started
+        read_manifests_of(workspace)
     interruption = Interruption()
     if workspace.simulated:
         sinks.talk(

@@ -29,7 +29,7 @@ def unlock(
 
     sinks = show.sinks()
     release = f"berth unlock -e {where.env}{' --simulated' if where.simulated else ''} --force"
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks, manifests=False) as session:
         freed = free_leases(session, force=force, release=release)
     if sinks.machine:
         stacks = sorted({str(each.stack) for each in freed})

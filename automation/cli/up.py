@@ -1,5 +1,6 @@
 """``berth up``: the plan, applied step by step, gate by gate."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -33,12 +34,13 @@ def up(
     allow_shortfall
         Exit 0 although a deployment has fewer replicas than it asks for; otherwise that is exit code 1.
     refresh
-        Look at the real resources first: where every cluster answers, nowhere, or everywhere.
+        Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """
     from automation.cli.asking import can_ask
     from automation.cli.plan import show_plan
     from automation.cli.running import session_for
     from automation.driver.programs import import_ahead
+    from automation.driver.reading import unmake
     from automation.driver.refresh import Refresh
     from automation.driver.run import prepare, run_plan
     from automation.driver.view import step_view, up_view
@@ -48,16 +50,18 @@ def up(
 
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks) as session, ExitStack() as unless_applied:
         import_ahead()
         # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
         prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or can_ask(sinks)))
+        unless_applied.callback(unmake, session, prepared.plan.situation)
         show_plan(session, talk, prepared.plan)
         prepared.require_passed()
         if dry_run:
             return 0
         if not yes and (prepared.unsettled or not prepared.plan.empty):
             _confirm(where, sinks)
+        unless_applied.pop_all()
         report = run_plan(
             session,
             prepared.plan,

@@ -6,11 +6,14 @@ meantime. Whatever is only likely dead (no such process on a host of this name) 
 live for ``berth unlock --force`` (decision 0004).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from automation.driver.reading import refuse_mixed
 from automation.driver.session import Session
 from automation.engine.lease import Lease, leased_error
+from automation.engine.state import read_existing
+from components.errors import DriverError, MixedState
 from components.naming import StackName
 
 
@@ -44,11 +47,13 @@ def unlock(session: Session, *, force: bool, release: str) -> tuple[HeldStack, .
     """Free what a dead run holds, or with ``force`` whatever is held; return what was freed.
 
     Raises StackLeased, before anything is freed, when a holder may live and ``force`` is not given; ``release`` is the
-    command that frees it all the same.
+    command that frees it all the same. Raises MixedState when what is held is simulated and this run is not, or the
+    reverse: its holder is another kind of run.
     """
     if session.runner.leases(StackName(session.workspace.environment)) is None:
         return _unlock_unseen(session, force=force, release=release)
     held = held_stacks(session)
+    _refuse_other_kind(session, {each.stack for each in held})
     living = [each for each in held if each.lease and not each.lease.holder_is_dead]
     if living and not force:
         stack = living[0].stack
@@ -56,6 +61,17 @@ def unlock(session: Session, *, force: bool, release: str) -> tuple[HeldStack, .
             stack, [each.lease for each in living if each.lease and each.stack == stack], release=release
         )
     return _free(session, held, lambda _lease: True)
+
+
+def _refuse_other_kind(session: Session, stacks: Iterable[StackName]) -> None:
+    for stack in sorted(stacks):
+        try:
+            existing = read_existing([session.runner.export(stack)])
+        except MixedState:
+            raise
+        except DriverError:
+            continue  # a run that died may have left a state that cannot be read; its lease must go all the same
+        refuse_mixed(session, existing)
 
 
 def living(session: Session) -> frozenset[StackName]:
@@ -83,6 +99,7 @@ def _unlock_unseen(session: Session, *, force: bool, release: str) -> tuple[Held
     stacks = [each for each in session.runner.stacks() if each.environment == session.workspace.environment]
     if stacks and not force:
         raise leased_error(stacks[0], (), release=release)
+    _refuse_other_kind(session, stacks)
     for stack in stacks:
         session.runner.cancel(stack)
     return tuple(HeldStack(stack, None) for stack in stacks)

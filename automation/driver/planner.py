@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from automation.driver.lost import lost_clusters
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of

@@ -1,6 +1,6 @@
 """Reads the present: what is wanted, what exists, who answers. The first thing every run does."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from automation.driver.session import Session
@@ -10,12 +10,21 @@ from automation.engine.family import is_cluster
 from automation.engine.state import read_existing
 from automation.planning.removed import pools_in_use
 from automation.scheduling.existing import Existing
+from components.api.environment import Environment
 from components.api.fleet import Fleet
 from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
 from stacks.environment import read_lock, read_manifests
 from stacks.shard import Shard, shards
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A stack that a run made in order to look, and whether its configuration file was there before."""
+
+    stack: StackName
+    configured: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,10 @@ class Situation:
     checkpoints: Mapping[StackName, Checkpoint]
     existing: Existing
     unreachable: Mapping[str, str] = field(default_factory=dict)
+    made: tuple[Made, ...] = ()
+    """The stacks that were made only now, empty, so that the engine can be asked about them."""
+    broken: tuple[Problem, ...] = ()
+    """What is wrong with the manifests, for whoever looks all the same; ``fleet`` then says nothing but its name."""
 
     @property
     def nothing_exists(self) -> bool:
@@ -59,25 +72,37 @@ def read_manifests_of(workspace: Workspace) -> tuple[Fleet, tuple[Problem, ...]]
 
 
 def read_situation(
-    session: Session, *, create: bool = True, missing_ok: bool = False, lenient: bool = False
+    session: Session,
+    *,
+    create: bool = True,
+    missing_ok: bool = False,
+    lenient: bool = False,
+    broken_ok: bool = False,
 ) -> Situation:
     """Read manifests, lock and states, and ask which clusters answer.
 
     ``create`` makes the environment's stacks when they do not exist yet (an empty stack holds nothing); without it a
     missing environment raises StackNotFound, unless ``missing_ok``. ``lenient`` is for whoever only looks or tears
-    down: a manifest that no longer fits what exists must not keep a person from that, so it is said and passed over.
+    down: a manifest that no longer fits what exists must not keep a person from that, so it is said and passed over;
+    with ``broken_ok`` nor does a mistake in a manifest.
     """
-    fleet, warnings = read_manifests_of(session.workspace)
-    committed = committed_lock(session)
+    broken: tuple[Problem, ...] = ()
+    try:
+        fleet, warnings = read_manifests_of(session.workspace)
+    except ConfigError as error:
+        if not broken_ok:
+            raise
+        fleet, warnings, broken = _unread(session.workspace.environment), (), error.problems
+    committed = committed_lock(session, lenient=lenient)
     checkpoints = read_checkpoints(session, fleet, must_exist=not (create or missing_ok))
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
-    refusals = (
+    refusals: tuple[Callable[[], None], ...] = (
         lambda: refuse_removed(fleet, existing),
         lambda: refuse_other_layout(fleet, checkpoints),
         lambda: refuse_other_source(fleet, existing),
     )
-    for refuse in refusals:
+    for refuse in () if broken else refusals:
         try:
             refuse()
         except ConfigError as error:
@@ -86,11 +111,14 @@ def read_situation(
             for problem in error.problems:
                 session.reporter.note(problem.message)
     found = tuple(each for each in shards(fleet, clusters=existing.clusters) if _is_wanted(each, fleet, checkpoints))
-    if create:
-        for shard in found:
-            if shard.stack not in checkpoints:
-                session.runner.ensure_stack(shard.stack)
-                checkpoints[shard.stack] = session.runner.export(shard.stack)
+    silent = unreachable(session, existing)
+    made: list[Made] = []
+    for shard in found if create else ():
+        if shard.stack not in checkpoints:
+            configured = session.workspace.configuration(shard.stack).is_file()
+            if session.runner.ensure_stack(shard.stack):
+                made.append(Made(shard.stack, configured))
+            checkpoints[shard.stack] = session.runner.export(shard.stack)
     return Situation(
         fleet=fleet,
         warnings=warnings,
@@ -98,21 +126,37 @@ def read_situation(
         shards=found,
         checkpoints=checkpoints,
         existing=existing,
-        unreachable=unreachable(session, existing),
+        unreachable=silent,
+        made=tuple(made),
+        broken=broken,
     )
 
 
-def committed_lock(session: Session) -> Lock | None:
+def _unread(name: str) -> Fleet:
+    """Return a fleet of which nothing is known but its name."""
+    head = {"apiVersion": "berth.dev/v1alpha1", "kind": "Environment", "metadata": {"name": name}}
+    return Fleet(Environment.model_validate({**head, "spec": {}}))
+
+
+def unmake(session: Session, situation: Situation) -> None:
+    """Remove the stacks that were made only to look, so that nothing is left of a run that was to change nothing."""
+    for each in situation.made:
+        session.runner.remove_stack(each.stack, keep_config=each.configured)
+
+
+def committed_lock(session: Session, *, lenient: bool = False) -> Lock | None:
     """Read the lock on disk; one that a merge tore is passed over, because planning goes by the state and renews it.
 
-    Raises NewerLock when a newer Berth wrote it: that one would be written over by one that knows less.
+    Raises NewerLock when a newer Berth wrote it: that one would be written over by one that knows less. Whoever is
+    ``lenient`` writes none.
     """
     try:
         return read_lock(session.workspace.folder)
-    except NewerLock:
-        raise
     except LockError as error:
-        session.reporter.note(f"{error.summary}; the lock is passed over, and planning writes it anew")
+        if isinstance(error, NewerLock) and not lenient:
+            raise
+        renewed = "" if lenient else ", and planning writes it anew"
+        session.reporter.note(f"{error.summary}; the lock is passed over{renewed}")
         return None
 
 

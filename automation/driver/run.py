@@ -1,13 +1,13 @@
 """One whole run: repair, forget what is lost, plan, write the lock, apply. What ``berth up`` does."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from automation.driver.applier import Announce, Report, apply_plan
 from automation.driver.gate import require_passed
 from automation.driver.leases import free_proven
 from automation.driver.lost import forget_lost
 from automation.driver.planner import Plan, make_plan
-from automation.driver.reading import read_situation
+from automation.driver.reading import Situation, read_situation, unmake
 from automation.driver.recovery import repair_all
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
@@ -30,9 +30,20 @@ class Prepared:
 
 def prepare(session: Session, *, refresh: Refresh = Refresh.AUTO, settle: bool = True) -> Prepared:
     """Settle what an earlier run left behind, then plan. Without ``settle`` nothing is touched before the plan."""
-    if not settle:
+    notes: list[str] = []
+    if settle:
+        notes, situation = _settled(session)
+    else:
         situation = read_situation(session)
-        return Prepared(make_plan(session, situation, refresh=refresh), unsettled=bool(situation.existing.pending))
+    try:
+        plan = make_plan(session, situation, refresh=refresh)
+    except BaseException:
+        unmake(session, situation)
+        raise
+    return Prepared(plan, tuple(notes), unsettled=not settle and bool(situation.existing.pending))
+
+
+def _settled(session: Session) -> tuple[list[str], Situation]:
     notes = list(free_proven(session))
     for text in notes:
         session.reporter.note(text)
@@ -46,8 +57,9 @@ def prepare(session: Session, *, refresh: Refresh = Refresh.AUTO, settle: bool =
             session.reporter.note(text)
         notes += each.lines
     if repaired or forgotten:
-        situation = read_situation(session)
-    return Prepared(make_plan(session, situation, refresh=refresh), tuple(notes))
+        again = read_situation(session)
+        situation = replace(again, made=(*situation.made, *again.made))
+    return notes, situation
 
 
 def run_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:

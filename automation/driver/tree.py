@@ -6,7 +6,7 @@ from automation.driver.planner import decide
 from automation.driver.reading import Situation
 from automation.driver.recovery import orphans, pending_lines
 from automation.driver.session import Session
-from automation.render.views import ConditionView, StatusView
+from automation.render.views import ConditionView, DeploymentView, StatusView
 from automation.scheduling.changes import NO_CHANGES
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.result import Schedule
@@ -32,16 +32,19 @@ def status_view(session: Session, situation: Situation) -> StatusView:
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
         tree=tuple(tree),
-        deployments=deployment_views(
-            situation.fleet,
-            existing,
-            schedule=_schedule(session, situation),
-            unreachable=situation.unreachable,
-        ),
+        deployments=_deployments(session, situation),
         pending=pending_lines(session, situation),
         orphans=tuple(str(each) for found in orphans(session, situation).values() for each in found),
         leases=lease_lines(session),
     )
+
+
+def _deployments(session: Session, situation: Situation) -> tuple[DeploymentView, ...]:
+    """Return what is wanted beside what is there; nothing where nobody can tell what is wanted."""
+    if situation.broken:
+        return ()
+    schedule = _schedule(session, situation)
+    return deployment_views(situation.fleet, situation.existing, schedule=schedule, unreachable=situation.unreachable)
 
 
 def _schedule(session: Session, situation: Situation) -> Schedule | None:

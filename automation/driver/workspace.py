@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from automation.engine.toolchain.layout import Layout
+from automation.engine.toolchain.simulated import read_project
 from components.api.near import did_you_mean
 from components.api.syntax import is_dns_label
 from components.errors import UsageError
@@ -48,6 +49,12 @@ class Workspace:
     def project(self) -> Path:
         """The folder with the ``Pulumi.yaml`` that runs of this kind use."""
         return self.layout.simulated_project if self.simulated else self.layout.root
+
+    def configuration(self, stack: StackName) -> Path:
+        """Return the file that holds a stack's configuration, which need not exist."""
+        described = self.project / "Pulumi.yaml"
+        folder = read_project(described).get("stackConfigDir") if described.is_file() else None
+        return self.project / str(folder or "") / f"Pulumi.{stack}.yaml"
 
 
 def _no_environment(environment: str, folder: Path) -> UsageError:

@@ -101,13 +101,14 @@ class PulumiRunner:
             return False
         raise self._complaint(stack, result)
 
-    def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
+    def remove_stack(self, stack: StackName, *, force: bool = False, keep_config: bool = True) -> None:
         """Remove an empty stack with its history; ``force`` forgets resources that still exist.
 
-        Its configuration file stays: that is the user's, with secrets that may be nowhere else.
+        Its configuration file stays unless it is known to be new: it is the user's, with secrets that may be nowhere
+        else.
         """
-        forced = ["--force"] if force else []
-        self._command(stack, ["stack", "rm", str(stack), "--yes", "--preserve-config", *forced])
+        options = [*(["--force"] if force else []), *(["--preserve-config"] if keep_config else [])]
+        self._command(stack, ["stack", "rm", str(stack), "--yes", *options])
 
     def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:
         """Set one configuration key; the value goes through standard input, never over the command line."""

@@ -124,9 +124,9 @@ class ReplayRunner:
         """Answer from the recording."""
         return bool(self._take("ensure_stack", stack).answer)
 
-    def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
+    def remove_stack(self, stack: StackName, *, force: bool = False, keep_config: bool = True) -> None:
         """Answer from the recording."""
-        del force
+        del force, keep_config
         self._take("remove_stack", stack)
 
     def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:

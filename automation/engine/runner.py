@@ -178,8 +178,8 @@ class Runner(Protocol):
         """Create ``stack`` unless it is there; return whether it was created."""
         ...
 
-    def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
-        """Remove an empty stack with its history, not its configuration; ``force`` forgets what still exists."""
+    def remove_stack(self, stack: StackName, *, force: bool = False, keep_config: bool = True) -> None:
+        """Remove an empty stack with its history; ``force`` forgets what still exists."""
         ...
 
     def set_config(self, stack: StackName, key: str, value: str, *, secret: bool = False) -> None:

@@ -75,9 +75,9 @@ class FakeRunner:
         self._called("ensure_stack", stack)
         return new
 
-    def remove_stack(self, stack: StackName, *, force: bool = False) -> None:
+    def remove_stack(self, stack: StackName, *, force: bool = False, keep_config: bool = True) -> None:
         """Remove a stack; one that holds something only by force."""
-        found = self._called("remove_stack", stack)
+        found = self._called("remove_stack" if keep_config else "remove_stack_and_config", stack)
         if not force and any(each["type"] != STACK_TYPE for each in found.resources):
             raise DriverError(f"stack {stack} still has resources")
         del self.held[stack]

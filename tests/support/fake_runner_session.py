@@ -3,11 +3,15 @@
 What the commands do is called directly: ``plan``, ``up``, ``read``. Everything lies under one folder of the test.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
+from automation.cli.main import run
 from automation.driver.applier import Report
 from automation.driver.planner import Plan, make_plan
 from automation.driver.reading import Situation, read_situation
@@ -133,6 +137,18 @@ class FakeDriver:
         self.announced = []
         return run_plan(self.session, prepared.plan, announce=self.announced.append)
 
+    def berth(self, *arguments: str) -> int:
+        """Run a command in this process on the fake engine; return its exit code."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            for name in [name for name in os.environ if name.startswith("BERTH_")]:
+                patch.delenv(name)
+            patch.setenv("BERTH_ENVIRONMENTS", str(self.folder.parent))
+            patch.setenv("NO_COLOR", "1")
+            patch.setattr("automation.driver.session.open_session", lambda *_, **__: self.session)
+            patch.setattr("automation.driver.programs.import_ahead", lambda: None)
+            return run([*arguments, *(["--simulated"] if self.simulated else [])])
+
     # What exists
 
     def checkpoint(self, stack: str = "dev") -> Checkpoint:
@@ -176,4 +192,16 @@ class FakeDriver:
         return done
 
 
-_WORK = frozenset({"preview", "up", "destroy", "refresh", "drift", "import_state", "remove_stack", "ensure_stack"})
+_WORK = frozenset(
+    {
+        "preview",
+        "up",
+        "destroy",
+        "refresh",
+        "drift",
+        "import_state",
+        "ensure_stack",
+        "remove_stack",
+        "remove_stack_and_config",
+    }
+)

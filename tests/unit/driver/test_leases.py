@@ -14,9 +14,10 @@ import pytest
 from automation.driver.leases import free_proven, lease_lines, living, unlock
 from automation.driver.recovery import cross_out, pending_lines
 from automation.driver.session import Session
+from automation.engine.checkpoint import Checkpoint
 from automation.engine.lease import Lease, Trace
 from automation.engine.repair import ORPHANS_TAG, Orphan
-from components.errors import StackLeased, UsageError
+from components.errors import DriverError, MixedState, StackLeased, UsageError
 from components.naming import StackName
 from tests.unit.engine.samples import checkpoint, entry
 
@@ -47,6 +48,7 @@ class Backend:
         self.seen = seen
         self.cancelled: list[StackName] = []
         self.notes: dict[str, str] = {}
+        self.state: Checkpoint | None = None
 
     def leased(self) -> tuple[StackName, ...]:
         """Name the stacks that are held."""
@@ -63,6 +65,12 @@ class Backend:
     def free(self, stack: StackName, lease: Lease) -> None:
         """Free one."""
         self.held[stack].remove(lease)
+
+    def export(self, stack: StackName) -> Checkpoint:
+        """Give a state; one that cannot be read stops nobody."""
+        if self.state is None:
+            raise DriverError(f"the state of {stack} is torn")
+        return self.state
 
     def cancel(self, stack: StackName) -> None:
         """Free all of a stack."""
@@ -123,6 +131,19 @@ def test_a_backend_that_does_not_say_needs_force() -> None:
     assert [str(each) for each in unlock(backend.session, force=True, release="force it")] == ["dev", "dev.east"]
     assert backend.cancelled == [DEV, EAST]
     assert unlock(Backend({}, seen=False).session, force=False, release="force it") == ()
+
+
+@pytest.mark.parametrize("seen", [True, False], ids=["seen", "unseen"])
+def test_what_another_kind_of_run_holds_is_not_freed(*, seen: bool) -> None:
+    """A simulated run has no business with a real state, whatever is forced."""
+    backend = Backend({DEV: [LIKELY]}, seen=seen)
+    backend.state = checkpoint(entry("aws:ec2/vpc:Vpc", "vpc", id="vpc-1"))
+    with pytest.raises(MixedState):
+        unlock(backend.session, force=True, release="force it")
+    assert backend.held == {DEV: [LIKELY]}
+    assert backend.cancelled == []
+    backend.state = checkpoint(entry("aws:ec2/vpc:Vpc", "vpc", id="sim-vpc-1"))
+    assert unlock(backend.session, force=True, release="force it")
 
 
 def test_each_lease_comes_with_what_follows_from_it() -> None:

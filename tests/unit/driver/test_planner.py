@@ -30,7 +30,11 @@ def test_what_is_wrong_in_any_stack_is_said_at_once(tmp_path: Path) -> None:
 
     shards = [Shard("dev", Share.CLUSTER, name) for name in ("a", "b", "c")]
     situation = SimpleNamespace(
-        shards=shards, checkpoints={}, unreachable={}, fleet=None, existing=SimpleNamespace(replicas={})
+        shards=shards,
+        checkpoints={},
+        unreachable={},
+        fleet=SimpleNamespace(clusters={}),
+        existing=SimpleNamespace(replicas={}),
     )
     session = SimpleNamespace(
         runner=SimpleNamespace(preview=preview),
