@@ -218,6 +218,9 @@ class Update:
             self.found.resources[places[0]] = raw
         else:
             self.found.resources.append(raw)
+        if action.op is not Op.SAME:
+            self.faults.gone.discard(action.name)  # it is there again, and as it should be
+            self.faults.edited.pop(action.name, None)
         if not silent:
             for step in _steps(action):
                 self.story.done(step)
