@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Items, Model, Ruled
+from components.api.base import Items, Model, Ruled, absent
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
     ClusterVersion,
@@ -18,6 +18,8 @@ from components.api.infrastructure import (
     pool_names,
 )
 from components.api.rules import Violation
+
+AksZone = Annotated[str, Field(min_length=1, max_length=8)]
 
 
 class AksNetworking(Model):
@@ -42,7 +44,7 @@ class AksPool(MadePool):
     disk_size_gb: DiskSize = 100
     """OS disk, in GB."""
 
-    zones: Annotated[Items[Annotated[str, Field(min_length=1, max_length=8)]], Field(min_length=1, max_length=3)] = ()
+    zones: Annotated[Items[AksZone], Field(min_length=1, max_length=3, exclude_if=absent)] = ()
     """Numbers of the zones."""
 
     fabric: Literal["None", "InfiniBand"] = "None"

@@ -37,6 +37,11 @@ Items = Annotated[tuple[T, ...], Strict(strict=False)]
 """A list field: any sequence is taken, a tuple is kept. Its items stay strict."""
 
 
+def absent(value: object) -> bool:
+    """Whether a list is empty: one that may not be written empty is left out when a document is written."""
+    return not value
+
+
 @dataclass(frozen=True, slots=True)
 class Own:
     """Marks a field that the predecessor does not have."""

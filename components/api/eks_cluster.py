@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Items, Model, Ruled
+from components.api.base import Items, Model, Ruled, absent
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
     ClusterVersion,
@@ -48,7 +48,7 @@ class EksPool(MadePool):
     capacity_block: CapacityBlock | None = None
     """A reserved Capacity Block."""
 
-    zones: Annotated[Items[Zone], Field(min_length=1, max_length=8)] = ()
+    zones: Annotated[Items[Zone], Field(min_length=1, max_length=8, exclude_if=absent)] = ()
     """Full names of the zones."""
 
     fabric: Literal["None", "EFA"] = "None"

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Items, Model, Ruled
+from components.api.base import Items, Model, Ruled, absent
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
     ClusterVersion,
@@ -56,7 +56,7 @@ class GkePool(MadePool):
     gpu: GkeGpu | None = None
     """The accelerator; needed on a GPU pool."""
 
-    zones: Annotated[Items[Zone], Field(min_length=1, max_length=8)] = ()
+    zones: Annotated[Items[Zone], Field(min_length=1, max_length=8, exclude_if=absent)] = ()
     """Zones of the nodes."""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import BERTH, LATER, Items, LabelMetadata, Manifest, Model, Ruled
+from components.api.base import BERTH, LATER, Items, LabelMetadata, Manifest, Model, Ruled, absent
 from components.api.cluster_source import (
     AksSource,
     ClusterSource,
@@ -68,7 +68,7 @@ class InferenceClusterSpec(Ruled):
     taints: Items[Taint] = ()
     """Keeps deployments off."""
 
-    node_pools: Items[NodePool] = Field(default=(), min_length=1, max_length=8)
+    node_pools: Items[NodePool] = Field(default=(), min_length=1, max_length=8, exclude_if=absent)
     """GPU pools. Only a front door may have none. Their order has a meaning: the first that fits is taken."""
 
     release: Annotated[Annotated[str, Field(min_length=1, max_length=253)] | None, BERTH] = None

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from components.api.base import Document, Items, Model, Ruled
+from components.api.base import Document, Items, Model, Ruled, absent
 from components.api.codes import Code
 from components.api.model_deployment import (
     ModelCacheRef,
@@ -49,7 +49,7 @@ class PlacedMember(Ruled):
     node_pool_name: Annotated[str, Field(min_length=1)]
     """The pool it is pinned to."""
 
-    device_requests: Annotated[Items[PlacedRequest], Field(min_length=1, max_length=16)] = ()
+    device_requests: Annotated[Items[PlacedRequest], Field(min_length=1, max_length=16, exclude_if=absent)] = ()
     """What it claims; absent for a member that claims nothing."""
 
     worker: Worker | None = None

@@ -15,7 +15,12 @@ from tests.support.api_manifests import FILES, NAMES
 
 POD: Final = "spec.template.spec.engines.0.members.0.template.spec"
 ENGINE: Final = f"{POD}.containers.0"
-PROBE: Final = {"httpGet": {"path": "/live", "port": 8000}, "periodSeconds": 5, "timeoutSeconds": 2}
+PROBE: Final = {
+    "httpGet": {"path": "/live", "port": 8000, "scheme": "HTTPS"},
+    "initialDelaySeconds": 1,
+    "periodSeconds": 5,
+    "timeoutSeconds": 2,
+}
 HELPER: Final = {
     "name": "tokenizer",
     "image": "ghcr.io/team/tokenizer:1.2",
@@ -23,9 +28,12 @@ HELPER: Final = {
     "args": ["--port=9000"],
     "env": [{"name": "LOG", "value": "info"}],
     "resources": {"requests": {"cpu": "500m"}, "limits": {"memory": "1Gi"}},
-    "securityContext": {"runAsNonRoot": True},
+    "securityContext": {"runAsGroup": 7, "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True},
+    "volumeMounts": [{"name": "shared", "mountPath": "/shared"}],
 }
+SHARED: Final = [{"name": "shared", "emptyDir": {}}]
 GKE: Final = {"source": "GKE", "gke": {"region": "us-central1"}}
+GKE_NETWORK: Final = {"nodeCidr": "10.0.0.0/20", "podCidr": "10.4.0.0/14", "serviceCidr": "10.8.0.0/20"}
 AKS: Final = {"source": "AKS", "aks": {"location": "westeurope"}}
 
 
@@ -136,7 +144,14 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("east", {"spec.nodePools.1.fabricId": "rail-1"}),
     OwnField(
         "edge",
-        {"spec.cluster": GKE, "spec.cluster.gke.network": {"nodeCidr": "10.0.0.0/20", "podCidr": "10.4.0.0/14"}},
+        {
+            "spec.cluster": GKE,
+            "spec.cluster.gke.network": {
+                "nodeCidr": "10.0.0.0/20",
+                "podCidr": "10.4.0.0/14",
+                "serviceCidr": "10.8.0.0/20",
+            },
+        },
         ("spec.cluster.gke.network",),
     ),
     OwnField(
@@ -159,6 +174,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
             f"{ENGINE}.securityContext": {
                 "runAsUser": 1000,
                 "runAsNonRoot": True,
+                "privileged": False,
                 "capabilities": {"add": ["IPC_LOCK"], "drop": ["ALL"]},
                 "seccompProfile": {"type": "RuntimeDefault"},
             }
@@ -172,7 +188,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
         {
             f"{POD}.volumes": [
                 {"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": "10Gi"}},
-                {"name": "settings", "configMap": {"name": "engine"}},
+                {"name": "settings", "configMap": {"name": "engine", "optional": False}},
                 {"name": "keys", "secret": {"secretName": "tls", "optional": True}},
                 {"name": "data", "persistentVolumeClaim": {"claimName": "data", "readOnly": True}},
                 {"name": "node", "hostPath": {"path": "/opt/models", "type": "Directory"}},
@@ -184,7 +200,11 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
         },
         (f"{POD}.volumes", f"{ENGINE}.volumeMounts"),
     ),
-    OwnField("qwen", {f"{POD}.initContainers": [{**HELPER, "name": "warm-up"}]}),
+    OwnField(
+        "qwen",
+        {f"{POD}.initContainers": [{**HELPER, "name": "warm-up"}], f"{POD}.volumes": SHARED},
+        (f"{POD}.initContainers", f"{POD}.volumes"),
+    ),
     OwnField(
         "qwen",
         {
@@ -195,13 +215,18 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
                     "readinessProbe": {"grpc": {"port": 9000, "service": "tokenizer"}},
                     "livenessProbe": PROBE,
                 }
-            ]
+            ],
+            f"{POD}.volumes": SHARED,
         },
+        (f"{POD}.sidecars", f"{POD}.volumes"),
     ),
     OwnField(
         "qwen",
         {
             f"{POD}.securityContext": {
+                "runAsUser": 1000,
+                "runAsGroup": 1000,
+                "runAsNonRoot": True,
                 "fsGroup": 2000,
                 "fsGroupChangePolicy": "OnRootMismatch",
                 "supplementalGroups": [44],
@@ -218,7 +243,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
                 "prefix": "qwen/3-8b",
                 "region": "us-east-1",
                 "endpoint": "https://minio.example.com:9000",
-                "authSecret": {"name": "s3"},
+                "authSecret": {"name": "s3", "accessKeyIdKey": "id", "secretAccessKeyKey": "secret"},
                 "sizeGiB": 40,
             },
             "spec.source": "S3",
@@ -227,7 +252,12 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField(
         "cache",
         {
-            "spec.gcs": {"bucket": "weights", "prefix": "qwen", "authSecret": {"name": "gcs"}, "sizeGiB": 40},
+            "spec.gcs": {
+                "bucket": "weights",
+                "prefix": "qwen",
+                "authSecret": {"name": "gcs", "key": "key.json"},
+                "sizeGiB": 40,
+            },
             "spec.source": "GCS",
         },
     ),
@@ -242,7 +272,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField(
         "cache",
         {
-            "spec.ngc": {"model": "nvidia/nemo/llama:1.0", "authSecret": {"name": "ngc"}, "sizeGiB": 40},
+            "spec.ngc": {"model": "nvidia/nemo/llama:1.0", "authSecret": {"name": "ngc", "key": "KEY"}, "sizeGiB": 40},
             "spec.source": "NGC",
         },
     ),
@@ -256,6 +286,11 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
             "spec.hostnames": ["chat.example.com", "*.models.example.com"],
             "spec.tls": {"issuerRef": {"name": "public", "kind": "ClusterIssuer"}, "minVersion": "1.3"},
         },
+        ("spec.hostnames", "spec.tls"),
+    ),
+    OwnField(
+        "service",
+        {"spec.tls": {"certificateRef": {"name": "chat"}}, "spec.hostnames": ["chat.example.com"]},
         ("spec.hostnames", "spec.tls"),
     ),
     OwnField(

@@ -10,7 +10,7 @@ from components.api.base import BERTH_VERSION, MODELPLANE, Model
 from components.api.codes import Code
 from components.api.kinds import KINDS
 from components.api.load import LoadResult, load_fleet
-from components.api.nodes import PathPart, written
+from components.api.nodes import written
 from components.api.shape import FieldShape, shape
 from tests.support.api_manifests import NAMES, files
 from tests.support.own_fields import LATER_FIELDS, OWN_FIELDS, OwnField
@@ -95,42 +95,3 @@ def test_the_predecessor_s_apiversion_has_none_of_them(row: OwnField) -> None:
         holder[path[-1]] = {"zzzz": [1]}
     again = loaded(row, document).problems
     assert {(problem.code, problem.path) for problem in again} == expected
-
-
-def places(value: Any, path: tuple[PathPart, ...]) -> Iterator[tuple[PathPart, ...]]:
-    """Yield the path of a value and of everything inside it."""
-    yield path
-    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from places(inner, (*path, key))
-
-
-def wrong_places() -> Iterator[Any]:
-    """Yield every row with every place inside its own fields."""
-    for row in LATER_FIELDS:
-        document = row.document(BERTH_VERSION)
-        for path in row.paths:
-            value = document
-            for part in path:
-                value = value[part]
-            for place in places(value, path):
-                if value is not None and not (place[:-1] and "values" in place[:-1] and "overrides" in place):
-                    yield pytest.param(row, place, id=f"{row.file}-{written(place)}")
-
-
-@pytest.mark.parametrize(("row", "place"), list(wrong_places()))
-def test_a_wrong_value_is_reported_before_the_field_is_refused(row: OwnField, place: tuple[PathPart, ...]) -> None:
-    """A value of another type, anywhere inside a field, is the one problem of that field, at its place."""
-    document = row.document(BERTH_VERSION)
-    holder = document
-    for part in place[:-1]:
-        holder = holder[part]
-    value = holder[place[-1]]
-    holder[place[-1]] = ["x"] if isinstance(value, (str, dict)) or "parameters" in place else "three"
-    mine = next(path for path in row.paths if place[: len(path)] == path)
-    others = {(Code.NOT_SUPPORTED_YET, written(path)) for path in row.paths if path != mine}
-    found = {(problem.code, problem.path) for problem in loaded(row, document).problems}
-    assert others <= found
-    (mistake,) = found - others
-    assert mistake[0] in {Code.TYPE_WRONG, Code.VALUE_NOT_ALLOWED}
-    assert mistake[1] == written(place)
