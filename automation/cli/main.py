@@ -17,6 +17,7 @@ VERBS = {
     "validate": "Check all manifests and show every problem.",
     "plan": "Compute placements, preview them with the policies, and write the lock.",
     "up": "Plan, then apply step by step, gate by gate.",
+    "get": "List the manifests of a kind, as they were loaded.",
     "status": "Show what exists: clusters, pools, replicas and their condition.",
     "explain": "Say what a kind, a field or a code means, or why replicas are where they are.",
     "drift": "Compare what exists with the state; exits 7 when they differ.",

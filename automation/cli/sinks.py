@@ -63,6 +63,11 @@ class Sinks:
         sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
+    def verbatim(self, text: str) -> None:
+        """Print the answer as it is: a file's text, where a space at the end of a line matters."""
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
     def talk(self, lines: Iterable[Line]) -> None:
         """Print progress, hints and warnings."""
         if not self.quiet:

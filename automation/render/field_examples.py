@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from components.api.compose import compose
+from components.api.compose import compose, resolve
 from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 
@@ -15,6 +15,19 @@ class _Dumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
         """Indent a list too."""
         super().increase_indent(flow=flow, indentless=False)
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Quote what YAML 1.2 would not read as text, and write lines as lines."""
+    try:
+        quoted = not isinstance(resolve(text), str)
+    except ValueError:
+        quoted = True
+    style = "|" if "\n" in text else '"' if quoted else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
 
 
 def example_of(kind: str, path: str, manifests: Sequence[str]) -> str:
