@@ -15,7 +15,7 @@ from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
-from automation.driver.reading import Situation, unreachable
+from automation.driver.reading import Situation, unreachable, with_answers
 from automation.driver.refresh import Refresh
 from automation.driver.scope import concerns
 from automation.driver.session import Session
@@ -23,7 +23,7 @@ from automation.driver.shared import SharedFacts
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
-from automation.engine.family import ENDPOINT_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
+from automation.engine.family import ENDPOINT_TYPE, FRONT_DOOR_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
 from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
 from automation.observe.owed import Owed, skip_unreachable
@@ -194,24 +194,34 @@ def withheld_urns(preview: Preview, checkpoint: Checkpoint, withheld: tuple[str,
 def beyond_scope(preview: Preview, checkpoint: Checkpoint, kind: StepKind) -> frozenset[str]:
     """Return what a step of this kind has no business with, and leaves alone.
 
-    Only a build makes or changes what runs. What failed there would be tried again by every update; in a shift
-    it would only fail again and hold up everybody's routes, and it would stop a retirement.
+    Only a build makes or changes what runs, front doors among it. What failed there would be tried again by every
+    update; in a shift it would only fail again and hold up everybody's routes, and it would stop a retirement. Routes
+    that hang on a front door's gateway wait for it; no client comes by them meanwhile.
     """
     if kind is StepKind.BUILD:
         return frozenset()
     family = Family([*checkpoint, *preview.steps])
+    doors = {
+        family.cluster(each.urn)
+        for each in checkpoint.of_type(GATEWAY_TYPE)
+        if _type_above(family, each.urn) == FRONT_DOOR_TYPE
+    }
     found = set()
     for step in preview.steps:
-        component = family.component(step.urn)
-        routes = component is not None and component.type in ROUTE_TYPES
+        kind_above = _type_above(family, step.urn)
+        routes = kind_above == ENDPOINT_TYPE or (kind_above == SERVICE_TYPE and family.cluster(step.urn) in doors)
         making = step.op.changes and not step.op.removes
         if step.custom and making and not routes and not step.is_provider:
             found.add(step.urn)
     return frozenset(found)
 
 
-ROUTE_TYPES = frozenset({ENDPOINT_TYPE, SERVICE_TYPE, "berth:index:FrontDoor"})
-"""Components that lead requests to replicas; a shift changes these."""
+def _type_above(family: Family, urn: str) -> str:
+    component = family.component(urn)
+    return component.type if component is not None else ""
+
+
+GATEWAY_TYPE = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 
 
 def _is_platform(type_: str) -> bool:
@@ -239,12 +249,8 @@ def _again(session: Session, situation: Situation, stacks: Collection[StackName]
         return situation
     checkpoints = {**situation.checkpoints, **{stack: session.runner.export(stack) for stack in stacks}}
     existing = read_existing(checkpoints.values())
-    return replace(
-        situation,
-        checkpoints=checkpoints,
-        existing=existing,
-        unreachable=unreachable(session, existing),
-    )
+    silent = unreachable(session, existing)
+    return replace(situation, checkpoints=checkpoints, existing=with_answers(existing, silent), unreachable=silent)
 
 
 def _record(session: Session, plan: Plan, situation: Situation) -> list[StackName]:

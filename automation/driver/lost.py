@@ -7,7 +7,8 @@ for a person. Its replicas are placed elsewhere by the plan that follows.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from automation.driver.reading import Situation, cluster_components
+from automation.driver.layout import cluster_components
+from automation.driver.reading import Situation
 from automation.driver.searches import searches_for
 from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint, Resource

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
+from automation.driver.layout import cluster_components
 from automation.driver.lost import lost_clusters, lost_parts
-from automation.driver.reading import Situation, cluster_components
+from automation.driver.reading import Situation
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
 from automation.engine.checkpoint import Checkpoint

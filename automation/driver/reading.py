@@ -1,12 +1,12 @@
 """Reads the present: what is wanted, what exists, who answers. The first thing every run does."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
+from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
 from automation.driver.session import Session
 from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
-from automation.engine.family import is_cluster
 from automation.engine.state import read_existing
 from automation.planning.removed import pools_in_use
 from automation.scheduling.existing import Existing
@@ -101,6 +101,7 @@ def read_situation(
         lambda: refuse_removed(fleet, existing),
         lambda: refuse_other_layout(fleet, checkpoints),
         lambda: refuse_other_source(fleet, existing),
+        lambda: refuse_gone_gateway(fleet, existing),
     )
     for refuse in () if broken else refusals:
         try:
@@ -110,7 +111,8 @@ def read_situation(
                 raise
             for problem in error.problems:
                 session.reporter.note(problem.message)
-    found = tuple(each for each in shards(fleet, clusters=existing.clusters) if _is_wanted(each, fleet, checkpoints))
+    every = shards(fleet, clusters=existing.clusters, beside=beside_front_doors(fleet, checkpoints))
+    found = tuple(each for each in every if _is_wanted(each, fleet, checkpoints))
     silent = unreachable(session, existing)
     made: list[Made] = []
     for shard in found if create else ():
@@ -125,7 +127,7 @@ def read_situation(
         committed=committed,
         shards=found,
         checkpoints=checkpoints,
-        existing=existing,
+        existing=with_answers(existing, silent),
         unreachable=silent,
         made=tuple(made),
         broken=broken,
@@ -165,12 +167,6 @@ def _is_wanted(shard: Shard, fleet: Fleet, checkpoints: Mapping[StackName, Check
     return not shard.cluster or shard.stack in checkpoints or not is_leaving(fleet, shard.cluster)
 
 
-def is_leaving(fleet: Fleet, cluster: str) -> bool:
-    """Whether nobody asks for a cluster any more: no manifest, or one that says that it goes or is lost."""
-    manifest = fleet.clusters.get(cluster)
-    return manifest is None or manifest.spec.removing or manifest.spec.lost
-
-
 def read_checkpoints(session: Session, fleet: Fleet, *, must_exist: bool) -> dict[StackName, Checkpoint]:
     """Export the states of the environment's stacks that exist, of whatever layout and cluster.
 
@@ -203,6 +199,9 @@ def refuse_removed(fleet: Fleet, existing: Existing) -> None:
     for identity in (*existing.replicas, *existing.caches):
         if identity.cluster in users:
             users[identity.cluster].append(str(identity))
+    for name in existing.front_doors:
+        if name in users:
+            users[name].append("the front door")
     gone = [
         Problem(
             "cluster-in-use",
@@ -216,29 +215,6 @@ def refuse_removed(fleet: Fleet, existing: Existing) -> None:
     problems = [*gone, *pools_in_use(existing, fleet)]
     if problems:
         raise ConfigError(problems)
-
-
-def refuse_other_layout(fleet: Fleet, checkpoints: Mapping[StackName, Checkpoint]) -> None:
-    """Raise ConfigError when the states were made under another layout: its clusters would be built a second time."""
-    layout = fleet.environment.spec.layout
-    doors = set(fleet.environment.spec.front_doors)
-    for stack, checkpoint in checkpoints.items():
-        held = set(cluster_components(checkpoint))
-        strangers = held - doors if layout == "PerCluster" and not stack.cluster else set()
-        if layout == "Single" and stack.cluster:
-            strangers = held
-        if strangers:
-            raise ConfigError(
-                [
-                    Problem(
-                        "layout-changed",
-                        f"layout is {layout}, but stack {stack} holds cluster {', '.join(sorted(strangers))}, which was"
-                        f" built under the other layout",
-                        help="take the change of `layout` (or of `frontDoors`) back; moving clusters between stacks is"
-                        " not supported",
-                    )
-                ]
-            )
 
 
 def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
@@ -267,13 +243,26 @@ def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
         raise ConfigError(problems)
 
 
+def refuse_gone_gateway(fleet: Fleet, existing: Existing) -> None:
+    """Raise ConfigError when front doors still stand and the gateway's manifest, which says what they are, is gone."""
+    standing = [name for name in existing.front_doors if name in fleet.clusters and not fleet.clusters[name].spec.lost]
+    gateway = fleet.gateways.get("default")
+    if standing and (gateway is None or gateway.spec.traefik is None):
+        message = (
+            f"the InferenceGateway `default` is gone, and it is still there as front door on {', '.join(standing)}"
+        )
+        help_ = "bring its manifest back; remove it after `berth up` has removed the front doors"
+        raise ConfigError([Problem("gateway-in-use", message, help=help_)])
+
+
+def with_answers(existing: Existing, unreachable: Collection[str]) -> Existing:
+    """Return what exists, with front doors marked whose clusters do not answer."""
+    doors = {name: replace(door, answers=name not in unreachable) for name, door in existing.front_doors.items()}
+    return replace(existing, front_doors=doors)
+
+
 def unreachable(session: Session, existing: Existing) -> dict[str, str]:
     """Ask every cluster that exists whether it answers; return the ones that do not, with the reason."""
     endpoints = {name: cluster.endpoint for name, cluster in existing.clusters.items() if cluster.endpoint}
     answers = session.observer.reachable(endpoints)
     return {name: answer.why for name, answer in sorted(answers.items()) if not answer.reachable}
-
-
-def cluster_components(checkpoint: Checkpoint) -> Mapping[str, str]:
-    """Return the URN of every cluster's component, by the cluster's name."""
-    return {resource.name: resource.urn for resource in checkpoint if is_cluster(resource.type)}

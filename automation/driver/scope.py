@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from automation.driver.reading import Situation
+from automation.planning.doors import carry
 from automation.planning.parts import Parts
 from automation.planning.step import Step, StepKind
 from components.lock import Phase
@@ -25,8 +26,9 @@ def concerns(step: Step, situation: Situation, shard: Shard, *, disturbed: bool)
     existing, fleet = situation.existing, situation.fleet
     if any(name not in fleet.clusters and shard.holds(name) for name in existing.clusters):
         return True
-    before = Parts.of_existing(existing, fleet, marked=False)
-    return _share(before, shard) != _share(Parts.of_lock(step.lock), shard)
+    before, after = Parts.of_existing(existing, fleet, marked=False), Parts.of_lock(step.lock)
+    doors = [name for name in after.doors if shard.holds(name)]
+    return _share(before, shard) != _share(after, shard) or not carry(existing, after, doors)
 
 
 def _share(parts: Parts, shard: Shard) -> tuple[Parts, Mapping[Any, Any]]:
@@ -37,6 +39,7 @@ def _share(parts: Parts, shard: Shard) -> tuple[Parts, Mapping[Any, Any]]:
         replicas={identity: pair for identity, pair in parts.replicas.items() if shard.holds(identity.cluster)},
         caches={identity: pair for identity, pair in parts.caches.items() if shard.holds(identity.cluster)},
         namespaces={key: created for key, created in parts.namespaces.items() if shard.holds(key[1])},
+        doors=frozenset(door for door in parts.doors if shard.holds(door)),
     )
     if not shard.routes:
         return replace(held, services={}, endpoints={}), {}

@@ -17,6 +17,7 @@ from automation.render.views import (
     AppliedStepView,
     ExplanationView,
     FailureView,
+    FrontDoorView,
     LeavingView,
     PlacementView,
     PlanView,
@@ -66,6 +67,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         ),
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
         steps=tuple(step_view(each) for each in plan.steps),
+        front_doors=tuple(front_door_views(plan)),
         counts=_counts(preview.changes for preview in previews.values()),
         resources=tuple(
             view
@@ -178,11 +180,36 @@ _ACTIONS: tuple[tuple[str, str, str], ...] = (
     ("served", "replica", "to serve"),
     ("drained", "replica", "to drain"),
     ("kept_back", "replica", "kept until a successor serves"),
+    ("front_doors_added", "front door", "to open"),
     ("services", "service", "to route anew"),
     ("retired", "replica", "to retire"),
     ("caches_dropped", "cache", "to drop"),
+    ("front_doors_removed", "front door", "to close"),
+    ("front_doors_kept_back", "front door", "kept until another one serves"),
     ("clusters_removed", "cluster", "to remove"),
 )
+
+
+def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
+    """Yield the front doors that come, go, or come back under another address, by cluster."""
+    existing, wanted = plan.situation.existing.front_doors, plan.target.platform.front_doors
+    for name in sorted({*existing, *wanted}):
+        address = existing[name].address if name in existing else None
+        if name not in wanted:
+            yield FrontDoorView(cluster=name, change="leaving", address=address)
+        elif name not in existing:
+            yield FrontDoorView(cluster=name, change="new")
+        elif plan.changes.cluster(name).goes_away:
+            yield FrontDoorView(cluster=name, change="rebuilt", address=address)
+
+
+def closing_notes(plan: Plan, report: Report) -> Iterable[str]:
+    """Say which front doors a run had to leave standing, and what they wait for."""
+    doors, wanted = report.existing.front_doors, plan.target.platform.front_doors
+    waiting = [f"{name}: {doors[name].failure}" if doors.get(name) and doors[name].failure else name for name in wanted]
+    for name in doors:
+        if name not in wanted:
+            yield f"the front door on {name} stays until another one serves ({'; '.join(waiting) or 'none is wanted'})"
 
 
 def step_view(step: Step) -> StepView:
@@ -315,7 +342,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
             for each in report.steps
         ),
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
-        notes=(*extra, *(str(owed) for owed in report.owed)),
+        notes=(*extra, *closing_notes(plan, report), *(str(owed) for owed in report.owed)),
     )
 
 

@@ -18,6 +18,7 @@ NAMESPACE_TYPE = "berth:index:Namespace"
 SERVING_TYPE = "berth:index:ServingStack"
 ENDPOINT_TYPE = "berth:index:Endpoint"
 SERVICE_TYPE = "berth:index:Service"
+FRONT_DOOR_TYPE = "berth:index:FrontDoor"
 KUBERNETES_PROVIDER = "pulumi:providers:kubernetes"
 
 

@@ -3,8 +3,8 @@
 A replica exists if its component is in the state; its identity, shape and placement are in the component's inputs,
 which the engine keeps even when the update failed. It is ready if nothing under it is pending or failed to initialise,
 every workload of its shape is there, and its component came to register its outputs with nothing unknown in them: an
-output that is not known after an update means that something it rests on was never made. The state of a stack is only
-read here, never changed.
+output that is not known after an update means that something it rests on was never made. A front door is ready if
+that holds for its gateway and for every route on it. The state of a stack is only read here, never changed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,6 +17,7 @@ from automation.engine.family import (
     CACHE_TYPE,
     COMPONENT_PREFIX,
     ENDPOINT_TYPE,
+    FRONT_DOOR_TYPE,
     KUBERNETES_PROVIDER,
     NAMESPACE_TYPE,
     POOL_TYPE,
@@ -25,6 +26,7 @@ from automation.engine.family import (
     SERVING_TYPE,
     is_cluster,
 )
+from automation.engine.found_door import FoundDoor, in_order
 from automation.scheduling.existing import (
     Existing,
     ExistingCache,
@@ -55,8 +57,14 @@ SIMULATED_ID = "sim-"
 PARTS = {
     REPLICA_TYPE: ("pool", "picker", "picker-service", "route"),
     CACHE_TYPE: ("volume", "hydrate"),
+    FRONT_DOOR_TYPE: ("gateway",),
+    ENDPOINT_TYPE: ("service", "slice"),
+    SERVICE_TYPE: ("route",),
 }
-"""Roles of the children that a component cannot do without, beside a replica's workloads."""
+"""Roles of the children that a component cannot do without, beside a replica's workloads.
+
+A front door's gateway is made after all that it rests on.
+"""
 
 
 def read_existing(checkpoints: Iterable[Checkpoint]) -> Existing:
@@ -125,8 +133,7 @@ class _Found:
     clusters: dict[str, ExistingCluster] = field(default_factory=dict)
     replicas: dict[ReplicaId, ExistingReplica] = field(default_factory=dict)
     caches: dict[CacheId, ExistingCache] = field(default_factory=dict)
-    services: dict[NamespacedName, ExistingService] = field(default_factory=dict)
-    endpoints: dict[NamespacedName, ExistingEndpoint] = field(default_factory=dict)
+    doors: dict[str, FoundDoor] = field(default_factory=dict)
     namespaces: dict[NamespacedName, ExistingNamespace] = field(default_factory=dict)
     pools: dict[tuple[str, str], HeldPool] = field(default_factory=dict)
     pending: list[str] = field(default_factory=list)
@@ -138,12 +145,15 @@ class _Found:
             raise MixedState(
                 "some stacks of the environment are simulated and others are not", consequence="Nothing was changed."
             )
+        doors = {name: door.existing() for name, door in sorted(self.doors.items())}
+        order = in_order(doors.values())
         return Existing(
             clusters=_sorted(self.clusters),
             replicas=_sorted(self.replicas),
             caches=_sorted(self.caches),
-            services=_sorted(self.services),
-            endpoints=_sorted(self.endpoints),
+            services=_sorted({key: each for door in order for key, each in door.services.items()}),
+            endpoints=_sorted({key: each for door in order for key, each in door.endpoints.items()}),
+            front_doors=doors,
             namespaces=_sorted(self.namespaces),
             pools=_sorted(self.pools),
             pending=tuple(sorted(self.pending)),
@@ -184,12 +194,28 @@ class _Reader:
         elif component.type == NAMESPACE_TYPE:
             key = (str(inputs["namespace"]), str(inputs["cluster"]))
             found.namespaces[key] = ExistingNamespace(*key, created=bool(inputs.get("created")))
-        elif component.type == ENDPOINT_TYPE:
-            endpoint = _endpoint(inputs)
-            found.endpoints[endpoint.namespace, endpoint.name] = endpoint
-        elif component.type == SERVICE_TYPE:
-            service = _service(inputs)
-            found.services[service.namespace, service.entry.name] = service
+        elif component.type in {FRONT_DOOR_TYPE, ENDPOINT_TYPE, SERVICE_TYPE}:
+            self._front_door(component, found)
+
+    def _front_door(self, component: Resource, found: _Found) -> None:
+        """Add the gateway of a front door, or a route on it, to what is known of the door."""
+        inputs, gateway = component.inputs, component.type == FRONT_DOOR_TYPE
+        endpoint = _endpoint(inputs) if component.type == ENDPOINT_TYPE else None
+        service = _service(inputs) if component.type == SERVICE_TYPE else None
+        name = str(inputs["cluster" if gateway else "frontDoor"])
+        door = found.doors.setdefault(name, FoundDoor(name))
+        if gateway:
+            door.gateway = str(inputs["gateway"])
+            door.address = _known(component.outputs.get("address"))
+        if endpoint:
+            door.endpoints[endpoint.namespace, endpoint.name] = endpoint
+        if service:
+            door.services[service.namespace, service.entry.name] = service
+        door.judge(
+            whole=self._whole(component),
+            failure=failure_under(self._checkpoint, component.urn),
+            route="" if gateway else component.name.removeprefix(f"{name}/"),
+        )
 
     def _cluster(self, component: Resource) -> ExistingCluster:
         name = component.name

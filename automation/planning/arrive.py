@@ -8,6 +8,7 @@ from automation.scheduling.existing import (
     ExistingCache,
     ExistingCluster,
     ExistingEndpoint,
+    ExistingFrontDoor,
     ExistingNamespace,
     ExistingReplica,
     ExistingService,
@@ -18,6 +19,11 @@ from components.lock import Lock
 def arrived(existing: Existing, lock: Lock) -> Existing:
     """Return what exists once ``lock`` has been applied in full: all of it, nothing else, everything ready."""
     parts = Parts.of_lock(lock)
+    services = {key: ExistingService(key[0], entry) for key, entry in parts.services.items()}
+    endpoints = {key: ExistingEndpoint(*key, external=entry) for key, entry in parts.endpoints.items()}
+    endpoints |= {key: ExistingEndpoint(*key, replica=identity) for key, identity in parts.routed_replicas()}
+    if not parts.doors:
+        services, endpoints = {}, {}  # routes lie on front doors
     return Existing(
         clusters={
             name: replace(
@@ -31,8 +37,19 @@ def arrived(existing: Existing, lock: Lock) -> Existing:
         },
         replicas={key: ExistingReplica(key, entry, shape) for key, (entry, shape) in parts.replicas.items()},
         caches={key: ExistingCache(key, entry, shape) for key, (entry, shape) in parts.caches.items()},
-        services={key: ExistingService(key[0], entry) for key, entry in parts.services.items()},
-        endpoints={key: ExistingEndpoint(*key, external=entry) for key, entry in parts.endpoints.items()},
+        services=services,
+        endpoints=endpoints,
+        front_doors={
+            name: replace(
+                existing.front_doors.get(name, ExistingFrontDoor(name)),
+                gateway="default",
+                ready=True,
+                failure="",
+                services=services,
+                endpoints=endpoints,
+            )
+            for name in sorted(parts.doors)
+        },
         namespaces={key: ExistingNamespace(*key, created=created) for key, created in parts.namespaces.items()},
         pools=existing.pools,
         simulated=existing.simulated,

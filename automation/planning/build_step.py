@@ -1,6 +1,7 @@
 """The build step: the union of what exists and what is wanted. Nothing is deleted, and traffic stays as it is.
 
-One exception to the second: a replica that takes a new shape in place restarts its pods, so its services lead to the
+A new front door gets the routes that there are, and one that is not wanted any more keeps them. One exception to
+traffic that stays: a replica that takes a new shape in place restarts its pods, so its services lead to the
 others meanwhile, as far as there are others.
 """
 
@@ -30,6 +31,7 @@ def build(existing: Existing, before: Parts, wanted: Parts, _: Fleet) -> Parts:
         services=services,
         endpoints=before.endpoints,
         namespaces={**before.namespaces, **wanted.namespaces},
+        doors=before.doors | wanted.doors,
     ).routed()
 
 

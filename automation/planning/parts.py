@@ -4,7 +4,7 @@ Three things have the same parts and can be compared: what exists, the target, a
 what only a file needs: digests of the manifests, versions, order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Self
@@ -49,6 +49,8 @@ class Parts:
     endpoints: Mapping[NamespacedName, ExternalEndpoint] = field(default_factory=dict)
     namespaces: Mapping[NamespacedName, bool] = field(default_factory=dict)
     """By namespace and cluster: whether Berth made it."""
+    doors: frozenset[str] = frozenset()
+    """The clusters that are front doors."""
 
     @classmethod
     def of_lock(cls, lock: Lock) -> Self:
@@ -61,6 +63,7 @@ class Parts:
             services={(name, entry.name): entry for name, part in parts for entry in part.services},
             endpoints={(name, entry.name): entry for name, part in parts for entry in part.endpoints},
             namespaces={(name, entry.cluster): entry.created for name, part in parts for entry in part.namespaces},
+            doors=frozenset(lock.platform.front_doors),
         )
 
     @classmethod
@@ -100,14 +103,12 @@ class Parts:
                 key: each.external for key, each in sorted(existing.endpoints.items()) if each.external is not None
             },
             namespaces={key: each.created for key, each in sorted(existing.namespaces.items()) if there(each.cluster)},
+            doors=frozenset(name for name in existing.front_doors if there(name)),
         )
 
     def routed(self) -> "Parts":
         """Return these parts with services that lead only to endpoints that they have."""
-        known = set(self.endpoints)
-        for identity, (entry, _) in self.replicas.items():
-            if entry.phase is not Phase.STARTING:
-                known.add((identity.namespace, entry.name))
+        known = {*self.endpoints, *(key for key, _ in self.routed_replicas())}
         services = {
             (namespace, name): entry.model_copy(
                 update={"backends": tuple(each for each in entry.backends if (namespace, each.endpoint) in known)}
@@ -115,6 +116,12 @@ class Parts:
             for (namespace, name), entry in self.services.items()
         }
         return replace(self, services=services)
+
+    def routed_replicas(self) -> Iterator[tuple[NamespacedName, ReplicaId]]:
+        """Yield the endpoints of replicas: every one that serves or drains has one, by namespace and name."""
+        for identity, (entry, _) in self.replicas.items():
+            if entry.phase is not Phase.STARTING:
+                yield (identity.namespace, entry.name), identity
 
     def lock(self, fleet: Fleet, platform: PlatformLock) -> Lock:
         """Return these parts as a lock for ``fleet``; ``platform`` gives all that is not a part.
@@ -135,7 +142,7 @@ class Parts:
             files[namespace].endpoints.append(endpoint)
         for (namespace, cluster), created in self.namespaces.items():
             files[namespace].namespaces.append(NamespaceEntry(cluster=cluster, created=created))
-        doors = tuple(door for door in platform.front_doors if door in self.clusters)
+        doors = tuple(sorted(self.doors & self.clusters.keys()))
         for name, door in product(self._routed_namespaces(), doors):
             # A cluster that becomes a front door gets every route there is, also ones that nobody wants any more.
             if (name, door) not in self.namespaces:
@@ -150,9 +157,7 @@ class Parts:
 
     def _routed_namespaces(self) -> list[str]:
         """Return the namespaces that have something on every front door."""
-        names = {
-            replica.namespace for replica, (entry, _) in self.replicas.items() if entry.phase is not Phase.STARTING
-        }
+        names = {namespace for (namespace, _), _ in self.routed_replicas()}
         return sorted(names | {namespace for group in (self.services, self.endpoints) for namespace, _ in group})
 
 

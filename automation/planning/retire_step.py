@@ -1,10 +1,11 @@
 """The retire step: what drains or never served and is not wanted goes, and after it what only it needed.
 
-What still serves stays, wanted or not: a successor that failed has not taken its place. Caches go when no replica reads
-them, clusters when no replica is on them.
+What still serves stays, wanted or not: a successor that failed has not taken its place. That holds for replicas and for
+front doors. Caches go when no replica reads them, clusters when no replica is on them and they are no front door.
 """
 
 from automation.planning.caches import copies_in_use
+from automation.planning.doors import doors_after
 from automation.planning.parts import Parts
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
@@ -20,21 +21,26 @@ def retire(existing: Existing, before: Parts, wanted: Parts, _: Fleet) -> Parts:
     }
     read = {identity for identity, _ in copies_in_use(existing, {key: shape for key, (_, shape) in replicas.items()})}
     caches = {key: pair for key, pair in before.caches.items() if key in wanted.caches or key in read}
-    occupied = {identity.cluster for identity in replicas}
+    doors = doors_after(existing, before, wanted)
+    occupied = {identity.cluster for identity in replicas} | doors
     clusters = {name: entry for name, entry in before.clusters.items() if name in wanted.clusters or name in occupied}
+    services = {key: entry for key, entry in before.services.items() if key in wanted.services and doors}
+    endpoints = {key: entry for key, entry in before.endpoints.items() if key in wanted.endpoints and doors}
     used = {(identity.namespace, identity.cluster) for identity in replicas}
     used |= {(identity.namespace, identity.cluster) for identity in caches}
     # Endpoints of what still serves lie on the front doors, in namespaces that the target may no longer have there.
-    routed = {identity.namespace for identity in replicas}
+    routed = {identity.namespace for identity in replicas} | {key[0] for key in (*services, *endpoints)}
+    used |= {(namespace, door) for namespace in routed for door in doors}
     return Parts(
         clusters=clusters,
         replicas=replicas,
         caches={key: pair for key, pair in caches.items() if key.cluster in clusters},
-        services={key: entry for key, entry in before.services.items() if key in wanted.services},
-        endpoints={key: entry for key, entry in before.endpoints.items() if key in wanted.endpoints},
+        services=services,
+        endpoints=endpoints,
         namespaces={
             key: created
             for key, created in before.namespaces.items()
-            if key[1] in clusters and (key in wanted.namespaces or key in used or key[0] in routed)
+            if key[1] in clusters and (key in wanted.namespaces or key in used)
         },
+        doors=doors,
     ).routed()

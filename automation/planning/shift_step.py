@@ -23,7 +23,8 @@ def shift(existing: Existing, before: Parts, wanted: Parts, fleet: Fleet) -> Par
         identity: (_entry(before, wanted, identity).model_copy(update={"phase": phases[identity]}), shape)
         for identity, (_, shape) in before.replicas.items()
     }
-    doors = {door for door in fleet.environment.spec.front_doors if door in before.clusters}
+    # Those that go and those that came have the same routes, so that clients may use either until the retirement.
+    doors = before.doors
     if not doors:
         return replace(before, replicas=replicas, services={}, endpoints={})
     # Routes need their namespace on every front door; one that the build step could not make is tried again.

@@ -16,7 +16,7 @@ class StepKind(StrEnum):
     BUILD = "build"
     """The union of what exists and what is wanted; nothing is deleted, traffic stays; errors do not stop it."""
     SHIFT = "shift"
-    """Endpoints and weights, only to replicas that are ready; what is replaced drains."""
+    """Endpoints and weights, only to replicas that are ready, on all front doors; what is replaced drains."""
     RETIRE = "retire"
     """What is no longer wanted goes; the first error stops it."""
 
@@ -48,6 +48,10 @@ class StepSummary:
     caches_dropped: int = 0
     services: int = 0
     """Services whose routes change."""
+    front_doors_added: int = 0
+    front_doors_removed: int = 0
+    front_doors_kept_back: int = 0
+    """Front doors that should have gone and stay, because none of those that are wanted serves yet."""
     clusters_built: int = 0
     clusters_removed: int = 0
     informed: bool = False

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from automation.planning.arrive import arrived
 from automation.planning.build_step import build
+from automation.planning.doors import carry, doors_after
 from automation.planning.hold import hold, withheld_pools
 from automation.planning.parts import Parts
 from automation.planning.retire_step import retire
@@ -40,7 +41,9 @@ def next_step(
     after = _MAKE[kind](existing, before, wanted, fleet)
     retried = _retried(existing, wanted) if kind is StepKind.BUILD else 0
     forced = kind is StepKind.BUILD and (retried or existing.pending or changes.any)
-    if not forced and _same(existing, after, fleet):
+    # What a retirement takes away may be half gone already; nothing is made again for its sake.
+    even = carry(existing, after, doors_after(existing, before, wanted) & after.doors)
+    if not forced and even and _same(existing, after, fleet):
         return None
     lock = after.lock(fleet, target.platform)
     return Step(
@@ -91,6 +94,7 @@ def _retried(existing: Existing, wanted: Parts) -> int:
         *(each.ready for identity, each in existing.replicas.items() if identity in wanted.replicas),
         *(each.ready for identity, each in existing.caches.items() if identity in wanted.caches),
         *(each.ready for name, each in existing.clusters.items() if name in wanted.clusters),
+        *(each.ready for name, each in existing.front_doors.items() if name in wanted.doors),
     ]
     return parts.count(False)
 
@@ -125,6 +129,9 @@ def _summary(existing: Existing, before: Parts, after: Parts, wanted: Parts, kin
         caches_staged=len(after.caches.keys() - before.caches.keys()),
         caches_dropped=len(existing.caches.keys() - after.caches.keys()),
         services=_differences(before.services, after.services),
+        front_doors_added=len(after.doors - existing.front_doors.keys()),
+        front_doors_removed=len(existing.front_doors.keys() - after.doors),
+        front_doors_kept_back=len(after.doors - wanted.doors) if kind is StepKind.RETIRE else 0,
         clusters_built=len(after.clusters.keys() - existing.clusters.keys()),
         clusters_removed=len(existing.clusters.keys() - after.clusters.keys()),
     )

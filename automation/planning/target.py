@@ -46,6 +46,7 @@ def target_lock(
         services=dict(service_entries(fleet, {identity: entry for identity, (entry, _) in replicas.items()})),
         endpoints=endpoints,
         namespaces=_namespaces(fleet, existing, replicas, caches, doors),
+        doors=frozenset(doors),
     )
     return hold(parts.lock(fleet, platform_header(fleet, berth=berth)), existing, changes)
 

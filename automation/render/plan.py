@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
-from automation.render.views import PlacementView, PlanView, PolicySummaryView, ResourceView, ShortfallView, VerdictView
+from automation.render.views import (
+    FrontDoorView,
+    PlacementView,
+    PlanView,
+    PolicySummaryView,
+    ResourceView,
+    ShortfallView,
+    VerdictView,
+)
 
 _SIGNS: dict[str, tuple[str, Style]] = {
     "create": ("+", "add"),
@@ -28,6 +36,7 @@ def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
         lines.append(line(Span(f"Data would be lost: {count(len(losses), 'resource')}", "bad")))
         lines += [line(f"  {_sign(each)} {each.type} {each.name}") for each in losses]
         lines.append(Line())
+    lines += front_door_lines(plan.front_doors)
     lines += placement_lines(plan.placements, width=width)
     lines += _leaving(plan)
     for shortfall in plan.shortfalls:
@@ -67,6 +76,25 @@ def placement_lines(placements: Sequence[PlacementView], *, width: int) -> list[
         name = f"{each.namespace}/{each.deployment}/{each.index}"
         rows.append((Span(sign or " ", style), name, cluster, "; ".join(each.devices), why))
     return [heading("Placements"), *table(columns, rows, width=width, indent=2), Line()]
+
+
+def front_door_lines(doors: Sequence[FrontDoorView]) -> list[Line]:
+    """Return what changes for clients: the addresses that go, and the front doors that come instead.
+
+    Front doors that only come take nothing from anybody; the steps count them.
+    """
+    if all(each.change == "new" for each in doors):
+        return []
+    lines = [line(Span("Public addresses change", "bad"), ": clients and DNS records must follow")]
+    for each in doors:
+        address = each.address or "its address"
+        if each.change == "leaving":
+            lines.append(line("  ", Span("-", "remove"), f" {each.cluster}: {address} goes"))
+        elif each.change == "rebuilt":
+            lines.append(line("  ", Span("+-", "change"), f" {each.cluster}: {address} goes, its cluster is replaced"))
+        else:
+            lines.append(line("  ", Span("+", "add"), f" {each.cluster}: a new address, known once it is built"))
+    return [*lines, Line()]
 
 
 def _leaving(plan: PlanView) -> list[Line]:

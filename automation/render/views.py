@@ -79,6 +79,17 @@ class StepView(View):
     actions: tuple[str, ...]
 
 
+class FrontDoorView(View):
+    """A public address that comes or goes: ``address`` is the one that clients use now, if the state knows one.
+
+    ``rebuilt`` is a front door whose cluster is replaced, so that it comes back under another address.
+    """
+
+    cluster: str
+    change: Literal["new", "leaving", "rebuilt"]
+    address: str | None = None
+
+
 class ResourceView(View):
     """One resource that the engine would change, or changed."""
 
@@ -120,6 +131,8 @@ class PlanView(View):
     leaving: tuple[LeavingView, ...] = ()
     shortfalls: tuple[ShortfallView, ...] = ()
     steps: tuple[StepView, ...] = ()
+    front_doors: tuple[FrontDoorView, ...] = ()
+    """Front doors that come, go or change their address; not those that stay."""
     counts: dict[str, int] = {}
     """Resources by operation, over all stacks."""
     resources: tuple[ResourceView, ...] = ()

@@ -98,6 +98,24 @@ class ExistingEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ExistingFrontDoor:
+    """A front door, with the routes that it has itself; a run that was cut short may leave two doors with other ones.
+
+    ``gateway`` is empty when only routes are left of it, and ``address`` None while the gateway has none. ``ready``
+    says that the gateway and every route on it are made; ``answers`` is False when nobody reaches its cluster now.
+    """
+
+    cluster: str
+    gateway: str = ""
+    address: str | None = None
+    ready: bool = True
+    failure: str = ""
+    answers: bool = True
+    services: Mapping[NamespacedName, ExistingService] = field(default_factory=_empty)
+    endpoints: Mapping[NamespacedName, ExistingEndpoint] = field(default_factory=_empty)
+
+
+@dataclass(frozen=True, slots=True)
 class ExistingNamespace:
     """A namespace on a cluster; ``created`` says that Berth made it."""
 
@@ -117,7 +135,10 @@ class Existing:
     replicas: Mapping[ReplicaId, ExistingReplica] = field(default_factory=_empty)
     caches: Mapping[CacheId, ExistingCache] = field(default_factory=_empty)
     services: Mapping[NamespacedName, ExistingService] = field(default_factory=_empty)
+    """Of all front doors together; where they differ, the first that is ready counts."""
     endpoints: Mapping[NamespacedName, ExistingEndpoint] = field(default_factory=_empty)
+    front_doors: Mapping[str, ExistingFrontDoor] = field(default_factory=_empty)
+    """By the cluster that carries it."""
     namespaces: Mapping[NamespacedName, ExistingNamespace] = field(default_factory=_empty)
     """By namespace and cluster."""
     pools: Mapping[tuple[str, str], HeldPool] = field(default_factory=_empty)

@@ -3,7 +3,8 @@
 P1 A build step takes nothing away. P2 A service leads only to endpoints that are there. P3 No step costs a deployment
 replicas that serve, below what it wants, except one that changes in place. P4 A retire step removes nothing that
 serves. P5 Every step keeps the rules that the program and the policies check. P6 Without failures a fleet comes to
-rest, at its target. P7 A plan that is shown is the plan that is carried out.
+rest, at its target. P7 A plan that is shown is the plan that is carried out. P8 Where a front door served there is one
+that serves, after every step, as long as one is wanted.
 """
 
 from collections import Counter
@@ -49,6 +50,7 @@ class Histories(RuleBasedStateMachine):
         self.labels = dict.fromkeys(DEPLOYMENTS, 1)
         self.revision = 1
         self.gap = False
+        self.doors = {"a"}
         self.world = World(fleet())
         self.load()
 
@@ -79,7 +81,7 @@ class Histories(RuleBasedStateMachine):
             if self.sizes[name]
         ]
         weights = cache("w", revision=f"v{self.revision}")
-        self.world.fleet = fleet(*clusters, *wanted, weights, CHAT, doors=["a"])
+        self.world.fleet = fleet(*clusters, *wanted, weights, CHAT, doors=sorted(self.doors))
 
     @rule(name=st.sampled_from(DEPLOYMENTS), size=st.integers(0, 3))
     def scale(self, name: str, size: int) -> None:
@@ -110,16 +112,24 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["", "b", "c"]), lost=st.booleans())
     def remove(self, name: str, *, lost: bool) -> None:
-        """Take a cluster out, or back in; the front door stays."""
+        """Take a cluster out, or back in; another one is front door in its place."""
         self.removing, self.lost = ("", name) if lost else (name, "")
+        self.doors = self.doors - {name} or {"a"}
+        self.load()
+
+    @rule(doors=st.sets(st.sampled_from(CLUSTERS), min_size=1))
+    def move_the_door(self, doors: set[str]) -> None:
+        """Want other front doors; none on a cluster that leaves."""
+        self.doors = doors - {self.removing, self.lost} or {"a"}
         self.load()
 
     @rule(
         failing=st.sets(st.sampled_from([f"{d}@{c}/{i}" for d in DEPLOYMENTS for c in CLUSTERS for i in range(3)])),
+        shut=st.sets(st.sampled_from(CLUSTERS)),
         stop=st.sampled_from([None, *StepKind]),
     )
-    def run(self, failing: set[str], stop: StepKind | None) -> None:
-        """Plan and apply; some successors fail, and the run may be cut short after a step."""
+    def run(self, failing: set[str], shut: set[str], stop: StepKind | None) -> None:
+        """Plan and apply; some successors fail, some front doors too, and the run may be cut short after a step."""
         target = self.world.target()
         wanted = Counter(identity.deployment for identity, _, _ in target.replicas())
         for kind in StepKind:
@@ -127,9 +137,10 @@ class Histories(RuleBasedStateMachine):
             if step is not None:
                 running = {short(key) for key, each in self.world.existing.replicas.items() if each.ready}
                 self.check(step, wanted)
-                before = serving(self.present())
-                self.world.apply(step, failing=failing - running)
+                before, open_before = serving(self.present()), self.open_doors()
+                self.world.apply(step, failing=failing - running, shut=shut - open_before)
                 self.keeps_serving(step, before, wanted)
+                assert self.open_doors() or not open_before
             if kind is stop:
                 return
 
@@ -139,6 +150,11 @@ class Histories(RuleBasedStateMachine):
         left = {key: each for key, each in self.world.existing.replicas.items() if key not in lost}
         return Existing(replicas=left)
 
+    def open_doors(self) -> set[str]:
+        """Return the front doors that serve, on clusters that are not lost."""
+        doors = self.world.existing.front_doors
+        return {name for name, door in doors.items() if door.ready and name != self.lost}
+
     def check(self, step: Step, wanted: Counter[str]) -> None:
         """P1, P2, P4 and P5 for one step."""
         before = {key: each for key, each in self.world.existing.replicas.items() if key.cluster != self.lost}
@@ -146,6 +162,7 @@ class Histories(RuleBasedStateMachine):
         gone = before.keys() - after.keys()
         if step.kind is not StepKind.RETIRE:
             assert not gone
+            assert self.world.existing.front_doors.keys() - {self.lost} <= set(step.lock.platform.front_doors)
         assert not [key for key in gone if before[key].entry.phase is Phase.SERVING]
         part = step.lock.namespaces["ml"]
         routed = {entry.name for entry in part.replicas if entry.phase is not Phase.STARTING}

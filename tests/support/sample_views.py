@@ -10,6 +10,7 @@ from automation.render.views import (
     DriftView,
     ExplanationView,
     FailureView,
+    FrontDoorView,
     LeavingView,
     PlacementView,
     PlanView,
@@ -138,6 +139,11 @@ PLAN: Final = PlanView(
     steps=(
         StepView(kind="build", actions=("1 cluster to build", "2 replicas to start")),
         StepView(kind="retire", actions=()),
+    ),
+    front_doors=(
+        FrontDoorView(cluster="edge", change="leaving", address="203.0.113.7"),
+        FrontDoorView(cluster="eks-euw1", change="new"),
+        FrontDoorView(cluster="eks-use1", change="rebuilt"),
     ),
     counts={"create": 41, "update": 1, "replace": 1, "delete": 1, "same": 12},
     resources=RESOURCES,

@@ -1,13 +1,20 @@
 """Before anything is planned, a run refuses what would take one thing for another."""
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from automation.driver.reading import committed_lock, refuse_other_source
-from automation.scheduling.existing import Existing, ExistingCluster
+from automation.driver.reading import (
+    committed_lock,
+    refuse_gone_gateway,
+    refuse_other_source,
+    refuse_removed,
+    with_answers,
+)
+from automation.scheduling.existing import Existing, ExistingCluster, ExistingFrontDoor
 from components.errors import ConfigError, NewerLock
 from components.lock import Lock, PlatformLock
 from stacks.environment import write_lock
@@ -43,6 +50,43 @@ def test_other_clusters_are_let_through(source: str, *, lost: bool) -> None:
     """Only a difference that would be built is refused."""
     refuse_other_source(fleet(cluster("a", lost=lost), cluster("b")), existing(source))
     refuse_other_source(fleet(cluster("b")), existing(source))
+
+
+def with_door(*clusters: str) -> Existing:
+    """Return clusters that are all front doors."""
+    return Existing(
+        clusters={name: ExistingCluster(name, source="Existing") for name in clusters},
+        front_doors={name: ExistingFrontDoor(name) for name in clusters},
+    )
+
+
+def test_the_manifest_of_a_front_door_cannot_just_go() -> None:
+    """The cluster would be deleted by the build, with the public gateway on it."""
+    with pytest.raises(ConfigError) as caught:
+        refuse_removed(fleet(cluster("b"), doors=["b"]), with_door("a", "b"))
+    (problem,) = caught.value.problems
+    assert problem.code == "cluster-in-use"
+    assert problem.message == "the manifest of cluster a is gone, and the front door is still on it"
+    refuse_removed(fleet(cluster("a"), cluster("b"), doors=["b"]), with_door("a", "b"))
+
+
+def test_the_gateway_cannot_go_while_a_front_door_stands() -> None:
+    """Nobody could say what that front door is until it is retired."""
+    found = fleet(cluster("a"), cluster("b", lost=True))
+    without = dataclasses.replace(found, gateways={})
+    refuse_gone_gateway(found, with_door("a"))
+    refuse_gone_gateway(without, with_door("b", "gone"))
+    with pytest.raises(ConfigError) as caught:
+        refuse_gone_gateway(without, with_door("a", "b"))
+    (problem,) = caught.value.problems
+    assert problem.code == "gateway-in-use"
+    assert problem.message.endswith("front door on a")
+
+
+def test_a_front_door_whose_cluster_does_not_answer_is_marked() -> None:
+    """It may be whole in the state and still nobody can give it the routes of today."""
+    found = with_answers(with_door("a", "b"), {"b": "no answer"})
+    assert {name: door.answers for name, door in found.front_doors.items()} == {"a": True, "b": False}
 
 
 def committed(folder: Path) -> tuple[Lock | None, list[str]]:

@@ -1,12 +1,13 @@
-"""What a plan shows of a replica is what it takes, all of it."""
+"""What a plan shows of a replica is what it takes, all of it; and of front doors, what changes for clients."""
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from automation.driver.view import placement_view, shrinking_text
-from automation.scheduling.existing import Existing
+from automation.driver.view import closing_notes, front_door_views, placement_view, shrinking_text
+from automation.scheduling.changes import Change, PlatformChanges
+from automation.scheduling.existing import Existing, ExistingFrontDoor
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Placed, Shrinking
 from automation.scheduling.snapshot import PoolBefore
@@ -23,6 +24,7 @@ from components.lock import (
 from components.naming import ReplicaId
 
 if TYPE_CHECKING:
+    from automation.driver.applier import Report
     from automation.driver.planner import Plan
 
 
@@ -95,3 +97,36 @@ def test_a_pool_that_waits_with_its_edit_says_for_whom(
     excess = tuple(ReplicaId("ml", "d", "a", index) for index in range(leaving))
     pool = Shrinking("a", "gpus", before, 1, "h100", excess)
     assert shrinking_text(pool, excess[:stranded]) == f"pool a/gpus keeps its {keeps}: {waits}"
+
+
+def front_doors(*wanted: str, **changes: Change) -> "Plan":
+    """Return a plan of an environment whose front doors are ``a`` and ``b``."""
+    existing = Existing(front_doors={name: ExistingFrontDoor(name, address=f"{name}.test") for name in ("a", "b")})
+    platform = SimpleNamespace(front_doors=wanted)
+    plan = SimpleNamespace(
+        situation=SimpleNamespace(existing=existing),
+        target=SimpleNamespace(platform=platform),
+        changes=PlatformChanges(clusters=changes),
+    )
+    return cast("Plan", plan)
+
+
+def test_a_plan_says_which_public_addresses_change() -> None:
+    """The old address stands in the state; the new one is not known yet; what stays is not said."""
+    found = front_door_views(front_doors("b", "c", b=Change.UPDATE))
+    assert [(each.cluster, each.change, each.address) for each in found] == [
+        ("a", "leaving", "a.test"),
+        ("c", "new", None),
+    ]
+    (rebuilt,) = front_door_views(front_doors("a", "b", b=Change.REPLACE))
+    assert (rebuilt.cluster, rebuilt.change, rebuilt.address) == ("b", "rebuilt", "b.test")
+
+
+def test_a_run_says_which_front_door_it_kept_and_why() -> None:
+    """Somebody waits for the old address to go."""
+    left = Existing(front_doors={"a": ExistingFrontDoor("a"), "b": ExistingFrontDoor("b", ready=False, failure="late")})
+    report = cast("Report", SimpleNamespace(existing=left))
+    assert list(closing_notes(front_doors("b"), report)) == [
+        "the front door on a stays until another one serves (b: late)"
+    ]
+    assert list(closing_notes(front_doors("a", "b"), report)) == []

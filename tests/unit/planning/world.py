@@ -178,8 +178,19 @@ class World:
         """Make one step from what exists now."""
         return next_step(kind, self.existing, target or self.target(), self.fleet, changes=self.changes)
 
-    def apply(self, step: Step | None, *, failing: Collection[str] = (), unbuilt: Collection[str] = ()) -> None:
-        """Apply a step. ``failing`` replicas (``cluster/index``) do not come up; ``unbuilt`` ones were never begun."""
+    def apply(
+        self,
+        step: Step | None,
+        *,
+        failing: Collection[str] = (),
+        unbuilt: Collection[str] = (),
+        shut: Collection[str] = (),
+    ) -> None:
+        """Apply a step.
+
+        ``failing`` replicas (``deployment@cluster/index``) do not come up, ``unbuilt`` ones were never begun, and front
+        doors on the clusters ``shut`` get no address.
+        """
         if step is None:
             return
         after = arrived(self.existing, step.lock)
@@ -201,22 +212,27 @@ class World:
             for identity, each in replicas.items()
             if each.entry.phase is not Phase.STARTING
         }
+        doors = {
+            name: replace(each, address=_address(name, shut), ready=name not in shut)
+            for name, each in after.front_doors.items()
+        }
         self.existing = replace(
             after,
             replicas=replicas,
             clusters=clusters,
             endpoints={**after.endpoints, **routes},
+            front_doors=doors,
             pools=registered_pools(step.lock, self.fleet),
         )
 
-    def up(self, *, failing: Collection[str] = ()) -> list[StepKind]:
+    def up(self, *, failing: Collection[str] = (), shut: Collection[str] = ()) -> list[StepKind]:
         """Plan and apply all steps, as the driver does; return those that there were."""
         target = self.target()
         done = []
         for kind in StepKind:
             step = self.step(kind, target)
             if step is not None:
-                self.apply(step, failing=failing)
+                self.apply(step, failing=failing, shut=shut)
                 done.append(kind)
         return done
 
@@ -241,6 +257,10 @@ def registered_pools(lock: Lock, fleet: Fleet) -> dict[tuple[str, str], HeldPool
             fields = {key: props[key] for key in ("pool", "className", "nodes", "minNodes", "maxNodes", "devices")}
             found[entry.name, facts.pool] = HeldPool.from_json(fields)
     return found
+
+
+def _address(door: str, shut: Collection[str]) -> str | None:
+    return None if door in shut else f"{door}.example.com"
 
 
 def short(replica: ReplicaId) -> str:

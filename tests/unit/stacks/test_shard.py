@@ -56,3 +56,11 @@ def test_single_layout_has_no_stack_for_a_cluster(single: Fleet) -> None:
     """A shard of it would hold what the one stack holds already."""
     with pytest.raises(StackNotFound, match=r"has no stack dev\.a; it has dev"):
         Shard.of(StackName("dev", "a"), single)
+
+
+def test_a_former_front_door_stays_with_the_others(split: Fleet) -> None:
+    """It gets no stack of its own on its way out; a front door named twice is one."""
+    found = shards(split, clusters=["old"], beside=["old", "edge"])
+    assert [str(shard.stack) for shard in found if shard.holds("old")] == ["dev"]
+    assert [str(shard.stack) for shard in found] == ["dev.a", "dev.b", "dev"]
+    assert found[-1].beside == ("old",)
