@@ -5,11 +5,12 @@ Read once per model from pydantic's field table and kept. The loader walks docum
 """
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from pydantic import AfterValidator
 from pydantic.fields import FieldInfo
 
 from components.api.base import Model, Own, OwnValues, Portable
@@ -75,6 +76,22 @@ def _homes(model: type[Model], name: str, path: tuple[str, ...]) -> Iterator[tup
             yield (*path, name)
         if field.model is not None:
             yield from _homes(field.model, name, (*path, field.name))
+
+
+def checks(info: FieldInfo) -> Iterator[Callable[[Any], Any]]:
+    """Yield the checks of a text field, in their order; each raises where the text is wrong."""
+    for mark in (*info.metadata, *_marks(info.annotation)):
+        if isinstance(mark, AfterValidator):
+            yield cast("Callable[[Any], Any]", mark.func)
+
+
+def _marks(annotation: Any) -> Iterator[Any]:
+    """Yield the marks inside an annotation."""
+    for each in get_args(annotation):
+        if get_origin(annotation) is Annotated and each is not get_args(annotation)[0]:
+            yield each
+        else:
+            yield from _marks(each)
 
 
 def _fields(model: type[Model]) -> Iterator[FieldShape]:

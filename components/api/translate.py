@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from pydantic_core import PydanticCustomError
+
 from components.api.base import MODELPLANE
 from components.api.codes import Code
 from components.api.near import did_you_mean, near
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
 from components.api.rules import shown
-from components.api.shape import homes, model_at, names, shape
+from components.api.shape import checks, homes, model_at, names, shape
 from components.api.source import Source
 
 _WANTED: Final = {
@@ -63,9 +65,7 @@ def _one(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str
     elif kind == "extra_forbidden":
         _unknown(source, path)
     elif kind in _WANTED and node is not None:
-        wanted = _WANTED[kind]
-        message = f"{_owner(path)} must be {wanted}, and is {kind_of(node)}"
-        source.add(Code.TYPE_WRONG, message, path, hint=_type_hint(wanted, node))
+        _type(source, _WANTED[kind], path, node)
     elif kind == "literal_error":
         _not_allowed(source, path, ctx, node)
     elif kind in _LOW or kind in _HIGH:
@@ -81,6 +81,27 @@ def _one(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str
         source.add(Code.VALUE_INVALID, f"{field} must match {ctx.get('pattern', '')}", path)
     else:
         source.add(Code.VALUE_INVALID, f"the value of {field} is not valid here", path)
+
+
+def _type(source: Source, wanted: str, path: tuple[PathPart, ...], node: Node) -> None:
+    hint = _type_hint(wanted, node)
+    if hint and wanted == "text" and isinstance(node, ScalarNode):
+        refusal = _refusal(source, path, node.text)
+        hint = f"put it in quotes; {refusal}" if refusal else hint
+    message = f"{_owner(path)} must be {wanted}, and is {kind_of(node)}"
+    source.add(Code.TYPE_WRONG, message, path, hint=hint)
+
+
+def _refusal(source: Source, path: tuple[PathPart, ...], text: str) -> str:
+    """Return what would be wrong with a text that was written as something else; empty when nothing would."""
+    holder = model_at(source.model, path[:-1])
+    field = shape(holder).get(str(path[-1])) if holder is not None and path else None
+    for check in checks(field.info) if field is not None else ():
+        try:
+            check(text)
+        except PydanticCustomError as error:
+            return str((error.context or {}).get("message", ""))
+    return ""
 
 
 def _missing(source: Source, path: tuple[PathPart, ...]) -> None:

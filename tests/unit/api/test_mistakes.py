@@ -143,7 +143,7 @@ CASES = [
         "'9.0'",
         says="`9.0.0` perhaps",
     ),
-    case("version as a number", "classes", "8.9.0", "8.9", Code.TYPE_WRONG, "8.9", hint='put it in quotes: "8.9"'),
+    case("version as a number", "classes", "8.9.0", "8.9", Code.TYPE_WRONG, "8.9"),
     case(
         "empty selector",
         "qwen",
