@@ -244,6 +244,15 @@ def recognise(source: Source) -> type[Document] | None:
     return None
 
 
+def is_list(node: MappingNode) -> bool:
+    """Whether a document only holds others: kubectl's `List`, or an API server's list of one kind."""
+    version, kind = node.text("apiVersion"), node.text("kind")
+    inner = kind.removesuffix("List")
+    return (version, kind) == ("v1", "List") or (
+        inner != kind and inner in ALL_KINDS and version in api_versions(inner)
+    )
+
+
 def _below(place: tuple[PathPart, ...], paths: Iterable[tuple[PathPart, ...]]) -> bool:
     """Whether a place is one of the paths or inside one."""
     return any(place[: len(path)] == path for path in paths)

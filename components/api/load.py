@@ -14,7 +14,7 @@ from typing import Final, TypeVar, cast
 from components.api.base import Document
 from components.api.codes import Code
 from components.api.compose import Composed, compose
-from components.api.document import Recogniser, recognise
+from components.api.document import Recogniser, is_list, recognise
 from components.api.environment import Environment
 from components.api.fleet import Fleet
 from components.api.frozen import FrozenDict
@@ -26,7 +26,7 @@ from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
-from components.api.nodes import MappingNode, Node, SequenceNode, kind_of
+from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, kind_of
 from components.api.reading import Reading
 from components.api.references import check_references
 from components.api.secrets import SecretUse, secret_uses
@@ -173,17 +173,21 @@ class _Loader:
         """Yield the documents of a node: itself, or the items of a List."""
         if not isinstance(node, MappingNode):
             message = f"a document must be a mapping with apiVersion and kind, and this one is {kind_of(node)}"
-            text = composed.line(node.line)
-            self.problems.append(
-                Problem(Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=text)
-            )
-            self.unread.add(namespace)
-        elif node.text("kind") == "List" and node.text("apiVersion") == "v1":
-            items = node.get("items")
-            for item in items.items if isinstance(items, SequenceNode) else []:
-                yield from self._documents(item, composed, namespace)
-        else:
+            self._shapeless(message, node, composed, namespace)
+        elif not is_list(node):
             yield node
+        elif isinstance(items := node.get("items"), SequenceNode):
+            for item in items.items:
+                yield from self._documents(item, composed, namespace)
+        elif items is not None and not (isinstance(items, ScalarNode) and items.value is None):
+            message = f"the items of a List must be a list, and this is {kind_of(items)}"
+            self._shapeless(message, items, composed, namespace)
+
+    def _shapeless(self, message: str, node: Node, composed: Composed, namespace: str) -> None:
+        """Report what cannot hold a document, so that nothing is called missing that it was meant to hold."""
+        text = composed.line(node.line)
+        self.problems.append(Problem(Code.DOCUMENT_SHAPE, message, composed.file, node.line, node.column, text=text))
+        self.unread.add(namespace)
 
     def _report_others(self, composed: Composed, others: list[MappingNode]) -> None:
         """Say once per file that it holds documents that are not Berth's."""

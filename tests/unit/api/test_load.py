@@ -101,6 +101,18 @@ def test_a_list_holds_documents() -> None:
     assert result.fleet is not None
     assert result.fleet.sources["InferenceCluster", "", "edge"].line == 4
     assert load(**{"platform/empty.yaml": "apiVersion: v1\nkind: List\nitems: []\n"}).problems == ()
+    typed = text.replace("apiVersion: v1\nkind: List", "apiVersion: modelplane.ai/v1alpha1\nkind: InferenceClusterList")
+    assert load(without=("edge",), **{"platform/list.yaml": typed}) == result
+
+
+def test_a_list_whose_items_are_no_list_is_refused() -> None:
+    """It may hold anything, so nothing is called missing; without items it holds nothing."""
+    text = "apiVersion: v1\nkind: List\nitems:\n  kind: InferenceClass\n"
+    (problem,) = load(classes=text).problems
+    assert (problem.code, problem.line, problem.column) == (Code.DOCUMENT_SHAPE, 4, 3)
+    assert problem.message == "the items of a List must be a list, and this is a mapping"
+    for items in ("", "items:\n"):
+        assert load(**{"platform/x.yaml": f"apiVersion: v1\nkind: List\n{items}"}).problems == ()
 
 
 def test_what_a_server_wrote_is_left_out() -> None:
