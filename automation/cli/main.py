@@ -20,6 +20,7 @@ VERBS = {
     "get": "List the manifests of a kind, as they were loaded.",
     "status": "Show what exists: clusters, pools, replicas and their condition.",
     "explain": "Say what a kind, a field or a code means, or why replicas are where they are.",
+    "schedule": "Run the scheduler alone on a snapshot document.",
     "drift": "Compare what exists with the state; exits 7 when they differ.",
     "destroy": "Tear the environment down.",
     "unlock": "Free the lease that a dead run left on a stack.",

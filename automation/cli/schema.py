@@ -37,8 +37,10 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
 
 def all_schemas() -> dict[str, Any]:
     """Return, by name, a function that makes each schema."""
+    from automation.document.snapshot_document import SnapshotDocument
     from automation.render import manifest_views, views
     from automation.render.manifest_schema import manifest_schema
+    from automation.render.schedule_view import ScheduleView
     from components.api.kinds import ALL_KINDS
     from components.api.schema import schema as schema_of
     from components.lock import NamespaceLock, PlatformLock
@@ -54,6 +56,8 @@ def all_schemas() -> dict[str, Any]:
         "Applied": views.UpView,
         "Status": views.StatusView,
         "Explanation": views.ExplanationView,
+        "Snapshot": SnapshotDocument,
+        "Schedule": ScheduleView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
         "FieldHelp": manifest_views.FieldHelpView,

@@ -13,7 +13,9 @@ import jsonschema
 import pytest
 
 from automation.cli.schema import all_schemas
+from automation.document.snapshot_document import SnapshotDocument
 from automation.render import manifest_views, views
+from automation.render.schedule_view import ScheduleView
 from components.api.kinds import ALL_KINDS
 from components.lock import NamespaceLock, PlatformLock
 from stacks.outputs import StackOutputs
@@ -30,6 +32,8 @@ MODELS: Final = (
     views.UpView,
     views.StatusView,
     views.ExplanationView,
+    SnapshotDocument,
+    ScheduleView,
     views.DriftView,
     views.DestroyedView,
     manifest_views.FieldHelpView,

@@ -56,7 +56,7 @@ def life(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Lif
     checkpoint = run.checkpoint()
     applied = run.lock()
     status = run.berth("status", "--json")
-    again = run.berth("plan", "--expect-no-changes")
+    again = run.berth("plan", "--expect-no-changes", "--save-snapshot", str(run.root / "snapshot.yaml"))
     by_hand_after = run.by_hand("preview", "--stack", "dev", "--expect-no-changes")
     explained = run.berth("explain", "qwen", "--json")
     names, urns = {name: run.name_of(name) for name in (QWEN, EMBED)}, run.urns()
@@ -178,3 +178,11 @@ def test_labels_change_in_place(life: Life) -> None:
     (replica,) = (each for each in life.run.existing().replicas.values() if str(each.id) == QWEN)
     assert replica.entry.labels == {"app": "qwen", "size": "small"}
     assert life.run.replicas() == {QWEN: "Serving", EMBED: "Serving"}
+
+
+def test_the_saved_snapshot_of_a_plan_answers_as_the_plan_did(life: Life) -> None:
+    """By the scheduler alone, from that one file."""
+    answer = life.run.berth("schedule", str(life.run.root / "snapshot.yaml")).document
+    assert {each["replica"]: each["name"] for each in answer["placements"]} == life.names
+    assert all(each["kept"] for each in answer["placements"])
+    assert len(answer["deployments"]) == 2

@@ -1,0 +1,1 @@
+"""Documents about scheduling: a snapshot and its answer as files that people read, keep and send."""

@@ -1,0 +1,249 @@
+"""From a snapshot document to the scheduler's values, with every mistake at its place.
+
+YAML and JSON are read by the same reader as manifests, so a mistake has a line and a column, and a misspelt field a
+near match. A document beyond the size of a manifest (a saved snapshot of thousands of clusters) must be JSON; its
+mistakes have a path.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import ValidationError
+
+from automation.document.snapshot_document import (
+    ClusterPart,
+    DeploymentPart,
+    DevicePart,
+    PoolPart,
+    SnapshotDocument,
+)
+from automation.scheduling.existing import ExistingCache, ExistingReplica
+from automation.scheduling.observation import ForeignPod, PoolObservation
+from automation.scheduling.snapshot import (
+    Accounting,
+    CacheNeed,
+    Cluster,
+    ClusterState,
+    Deployment,
+    Device,
+    Options,
+    Pool,
+    PoolBefore,
+    Snapshot,
+    Strategy,
+)
+from components.api.codes import Code
+from components.api.compose import MAX_BYTES, compose
+from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, written
+from components.api.source import Source
+from components.api.translate import translate
+from components.checks.facts import Taint, Toleration
+from components.errors import ConfigError, Problem
+from components.lock import CacheEntry, CacheShape, Phase, ReplicaEntry, ReplicaShape, shape_digest
+from components.naming import ReplicaId
+
+if TYPE_CHECKING:
+    from components.api.base import Document
+
+_DIGEST = "sha256:"
+
+
+def read_snapshot(file: str, content: bytes) -> Snapshot:
+    """Read a snapshot document; ``file`` only names it. Raises ConfigError with every problem that it has."""
+    document = _large(file, content) if len(content) > MAX_BYTES else _ordinary(file, content)
+    problems = [Problem(Code.REFERENCE_MISSING, message, file, path=path) for message, path in _dangling(document)]
+    problems += [Problem(Code.NAME_DUPLICATE, message, file) for message in _twice(document)]
+    if problems:
+        raise ConfigError(problems)
+    return _Reader(document).snapshot()
+
+
+def _ordinary(file: str, content: bytes) -> SnapshotDocument:
+    composed = compose(file, content)
+    if composed.problems:
+        raise ConfigError(composed.problems)
+    if len(composed.documents) != 1 or not isinstance(composed.documents[0], MappingNode):
+        raise ConfigError([Problem(Code.DOCUMENT_SHAPE, "a snapshot is one document, a mapping", file)])
+    source = Source(composed, composed.documents[0], cast("type[Document]", SnapshotDocument))
+    try:
+        return SnapshotDocument.model_validate(_plain(source.node), by_alias=True, by_name=False)
+    except ValidationError as error:
+        translate(source, (cast("dict[str, Any]", each) for each in error.errors()))
+        raise ConfigError(source.problems) from error
+
+
+def _large(file: str, content: bytes) -> SnapshotDocument:
+    try:
+        value = json.loads(content)
+    except ValueError as error:
+        hint = f"a snapshot of more than {MAX_BYTES // 1024 // 1024} MiB is read as JSON only"
+        raise ConfigError([Problem(Code.FILE_TOO_LARGE, "the file is not JSON", file, help=hint)]) from error
+    try:
+        return SnapshotDocument.model_validate(value, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise ConfigError(
+            [
+                Problem(Code.VALUE_INVALID, "the value is not valid here", file, path=written(each["loc"]))
+                for each in error.errors()
+            ]
+        ) from error
+
+
+def _plain(node: Node) -> Any:
+    if isinstance(node, MappingNode):
+        return {key: _plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return [_plain(item) for item in node.items]
+    return node.value if isinstance(node, ScalarNode) else None
+
+
+def _dangling(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
+    """Yield what is named and not there, or there under the wrong kind, with its path."""
+    for index, cluster in enumerate(document.clusters):
+        for number, pool in enumerate(cluster.pools):
+            if pool.hardware not in document.hardware:
+                yield f"there is no hardware {pool.hardware!r}", f"clusters[{index}].pools[{number}].hardware"
+    groups: tuple[tuple[str, list[str], type[ReplicaShape | CacheShape]], ...] = (
+        ("deployments", [each.shape for each in document.deployments], ReplicaShape),
+        ("replicas", [each.shape for each in document.replicas], ReplicaShape),
+        ("caches", [each.shape for each in document.caches], CacheShape),
+    )
+    for group, names, kind in groups:
+        for index, name in enumerate(names):
+            if not isinstance(document.shapes.get(name), kind):
+                yield f"there is no {kind.__name__} {name!r} in shapes", f"{group}[{index}].shape"
+
+
+def _twice(document: SnapshotDocument) -> Iterator[str]:
+    """Yield what stands twice under one name."""
+    groups = {
+        "cluster": [each.name for each in document.clusters],
+        "pool": [f"{each.name}/{pool.name}" for each in document.clusters for pool in each.pools],
+        "deployment": [f"{each.namespace}/{each.name}" for each in document.deployments],
+        "replica": [f"{each.namespace}/{each.deployment}/{each.cluster}/{each.index}" for each in document.replicas],
+        "cache": [f"{each.namespace}/{each.cache}/{each.cluster}/{each.index}" for each in document.caches],
+    }
+    for kind, names in groups.items():
+        for name, number in Counter(names).items():
+            if number > 1:
+                yield f"{kind} {name} stands {number} times"
+
+
+class _Reader:
+    """Turns one document, whose references all lead somewhere, into values."""
+
+    def __init__(self, document: SnapshotDocument) -> None:
+        self._document = document
+        self._hardware = {name: tuple(map(_device, devices)) for name, devices in document.hardware.items()}
+        self._digests = {
+            name: name if name.startswith(_DIGEST) else shape_digest(shape) for name, shape in document.shapes.items()
+        }
+
+    def snapshot(self) -> Snapshot:
+        """Return the whole snapshot."""
+        document = self._document
+        return Snapshot(
+            clusters=tuple(map(self._cluster, document.clusters)),
+            deployments=tuple(map(self._deployment, document.deployments)),
+            replicas=tuple(self._replicas()),
+            caches=tuple(self._caches()),
+            held=frozenset((each.namespace, each.name) for each in document.held),
+            options=Options(Strategy(document.options.strategy), Accounting(document.options.accounting)),
+            now=document.now,
+        )
+
+    def _cluster(self, part: ClusterPart) -> Cluster:
+        return Cluster(
+            name=part.name,
+            state=ClusterState(part.state),
+            why=part.why,
+            source=part.source,
+            region=part.region,
+            labels=part.labels,
+            taints=tuple(Taint(each.key, each.value, each.effect) for each in part.taints),
+            pools=tuple(map(self._pool, part.pools)),
+            storage_class=part.storage_class,
+            seen=part.seen,
+        )
+
+    def _pool(self, part: PoolPart) -> Pool:
+        seen, before = part.observed, part.before
+        foreign = tuple(ForeignPod(tuple(each.devices.items())) for each in seen.foreign) if seen else ()
+        return Pool(
+            name=part.name,
+            class_name=part.class_name,
+            devices=self._hardware[part.hardware],
+            realised=part.realised,
+            maximum=part.realised if part.maximum is None else part.maximum,
+            scales=part.scales,
+            fabric=part.fabric,
+            leaving=part.leaving,
+            price=part.price,
+            observed=PoolObservation(seen.usable, seen.unusable, foreign) if seen else None,
+            before=PoolBefore(before.nodes, before.class_name) if before else None,
+        )
+
+    def _deployment(self, part: DeploymentPart) -> Deployment:
+        shape = self._document.shapes[part.shape]
+        assert isinstance(shape, ReplicaShape)
+        cache = part.cache
+        return Deployment(
+            namespace=part.namespace,
+            name=part.name,
+            replicas=part.replicas,
+            shape=shape,
+            digest=self._digests[part.shape],
+            labels=part.labels,
+            selector=part.cluster_selector,
+            tolerations=tuple(
+                Toleration(each.key, each.operator, each.value, each.effect) for each in part.tolerations
+            ),
+            cache=CacheNeed(cache.name, self._digests.get(cache.shape, cache.shape), cache.cluster_selector)
+            if cache
+            else None,
+            priority=part.priority,
+            allow_gap=part.allow_gap,
+        )
+
+    def _replicas(self) -> Iterator[ExistingReplica]:
+        for part in self._document.replicas:
+            shape = self._document.shapes[part.shape]
+            assert isinstance(shape, ReplicaShape)
+            entry = ReplicaEntry(
+                deployment=part.deployment,
+                cluster=part.cluster,
+                index=part.index,
+                name=part.name,
+                phase=Phase(part.phase),
+                shape=self._digests[part.shape],
+                labels=part.labels,
+                placement=part.placement,
+                stays=part.stays,
+            )
+            identity = ReplicaId(part.namespace, part.deployment, part.cluster, part.index)
+            yield ExistingReplica(identity, entry, shape, ready=part.ready, failure=part.failure)
+
+    def _caches(self) -> Iterator[ExistingCache]:
+        for part in self._document.caches:
+            shape = self._document.shapes[part.shape]
+            assert isinstance(shape, CacheShape)
+            entry = CacheEntry(
+                cache=part.cache, cluster=part.cluster, index=part.index, shape=self._digests[part.shape]
+            )
+            yield ExistingCache(entry.id_in(part.namespace), entry, shape, ready=part.ready, failure=part.failure)
+
+
+def _device(part: DevicePart) -> Device:
+    return Device(
+        name=part.name,
+        driver=part.driver,
+        count=part.count,
+        device_class=part.device_class,
+        claimable=part.claimable,
+        attributes=tuple(
+            (key, kind, value) for key, typed in sorted(part.attributes.items()) for kind, value in typed.items()
+        ),
+        capacity=tuple(sorted(part.capacity.items())),
+    )

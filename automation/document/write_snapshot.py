@@ -1,0 +1,161 @@
+"""From the scheduler's snapshot to its document."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from automation.document.snapshot_document import SnapshotDocument
+from automation.scheduling.existing import ExistingCache, ExistingReplica
+from automation.scheduling.observation import PoolObservation
+from automation.scheduling.snapshot import Cluster, Deployment, Device, Pool, Snapshot
+
+
+def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
+    """Return the document of a snapshot; reading it gives an equal snapshot."""
+    hardware = _Hardware(snapshot.clusters)
+    shapes = {
+        **{each.digest: each.shape for each in snapshot.deployments},
+        **{each.entry.shape: each.shape for each in snapshot.replicas},
+        **{each.entry.shape: each.shape for each in snapshot.caches},
+    }
+    return SnapshotDocument.model_validate(
+        {
+            "now": snapshot.now,
+            "options": {
+                "strategy": snapshot.options.strategy.value,
+                "accounting": snapshot.options.accounting.value,
+            },
+            "hardware": hardware.listed(),
+            "shapes": {digest: shapes[digest] for digest in sorted(shapes)},
+            "clusters": [_cluster(each, hardware) for each in snapshot.clusters],
+            "deployments": [_deployment(each) for each in snapshot.deployments],
+            "replicas": [_replica(each) for each in snapshot.replicas],
+            "caches": [_cache(each) for each in snapshot.caches],
+            "held": [{"namespace": namespace, "name": name} for namespace, name in sorted(snapshot.held)],
+        }
+    )
+
+
+class _Hardware:
+    """Names for every distinct hardware: that of its first class, numbered where one class has several."""
+
+    def __init__(self, clusters: Iterable[Cluster]) -> None:
+        self._names: dict[tuple[Device, ...], str] = {}
+        used: dict[str, int] = {}
+        for cluster in clusters:
+            for pool in cluster.pools:
+                if pool.devices not in self._names:
+                    name = pool.class_name or "hardware"
+                    used[name] = used.get(name, 0) + 1
+                    self._names[pool.devices] = name if used[name] == 1 else f"{name}#{used[name]}"
+
+    def name(self, devices: tuple[Device, ...]) -> str:
+        """Return the name of a node's devices."""
+        return self._names[devices]
+
+    def listed(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the devices by name."""
+        return {name: [_device(each) for each in devices] for devices, name in self._names.items()}
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {
+        "name": device.name,
+        "driver": device.driver,
+        "count": device.count,
+        "device_class": device.device_class,
+        "claimable": device.claimable,
+        "attributes": {key: {kind: value} for key, kind, value in device.attributes},
+        "capacity": dict(device.capacity),
+    }
+
+
+def _cluster(cluster: Cluster, hardware: _Hardware) -> dict[str, Any]:
+    return {
+        "name": cluster.name,
+        "state": cluster.state.value,
+        "why": cluster.why,
+        "source": cluster.source,
+        "region": cluster.region,
+        "labels": dict(cluster.labels),
+        "taints": [{"key": each.key, "value": each.value, "effect": each.effect} for each in cluster.taints],
+        "pools": [_pool(each, hardware) for each in cluster.pools],
+        "storage_class": cluster.storage_class,
+        "seen": cluster.seen,
+    }
+
+
+def _pool(pool: Pool, hardware: _Hardware) -> dict[str, Any]:
+    before = pool.before
+    return {
+        "name": pool.name,
+        "class_name": pool.class_name,
+        "hardware": hardware.name(pool.devices),
+        "realised": pool.realised,
+        "maximum": pool.maximum,
+        "scales": pool.scales,
+        "fabric": pool.fabric,
+        "leaving": pool.leaving,
+        "price": pool.price,
+        "observed": _observed(pool.observed) if pool.observed else None,
+        "before": {"nodes": before.nodes, "class_name": before.class_name} if before else None,
+    }
+
+
+def _observed(seen: PoolObservation) -> dict[str, Any]:
+    foreign = [{"devices": dict(each.devices)} for each in seen.foreign]
+    return {"usable": seen.usable, "unusable": seen.unusable, "foreign": foreign}
+
+
+def _deployment(wanted: Deployment) -> dict[str, Any]:
+    cache = wanted.cache
+    return {
+        "namespace": wanted.namespace,
+        "name": wanted.name,
+        "replicas": wanted.replicas,
+        "shape": wanted.digest,
+        "labels": dict(wanted.labels),
+        "cluster_selector": _selector(wanted.selector),
+        "tolerations": [
+            {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
+            for each in wanted.tolerations
+        ],
+        "cache": {"name": cache.name, "shape": cache.shape, "cluster_selector": _selector(cache.selector)}
+        if cache
+        else None,
+        "priority": wanted.priority,
+        "allow_gap": wanted.allow_gap,
+    }
+
+
+def _selector(selector: Mapping[str, str] | None) -> dict[str, str] | None:
+    return None if selector is None else dict(selector)
+
+
+def _replica(replica: ExistingReplica) -> dict[str, Any]:
+    entry = replica.entry
+    return {
+        "namespace": replica.id.namespace,
+        "deployment": entry.deployment,
+        "cluster": entry.cluster,
+        "index": entry.index,
+        "name": entry.name,
+        "phase": entry.phase.value,
+        "shape": entry.shape,
+        "labels": dict(entry.labels),
+        "placement": entry.placement,
+        "stays": entry.stays,
+        "ready": replica.ready,
+        "failure": replica.failure,
+    }
+
+
+def _cache(cache: ExistingCache) -> dict[str, Any]:
+    return {
+        "namespace": cache.id.namespace,
+        "cache": cache.entry.cache,
+        "cluster": cache.entry.cluster,
+        "index": cache.entry.index,
+        "shape": cache.entry.shape,
+        "ready": cache.ready,
+        "failure": cache.failure,
+    }

@@ -1,0 +1,175 @@
+"""ScheduleView: the scheduler's whole answer to a snapshot, with the record of every decision."""
+
+from typing import Any, Literal
+
+from automation.render.views import API_VERSION, LeavingView, View
+from automation.scheduling.result import Placed, Schedule
+from automation.scheduling.trace import DeploymentTrace
+
+
+class PlacedView(View):
+    """A replica of the target; ``placement`` is as in a lock."""
+
+    replica: str
+    name: str
+    reason: str
+    kept: bool
+    needs_scale_up: bool
+    predecessor: str | None
+    shape: str
+    labels: dict[str, str]
+    placement: tuple[dict[str, Any], ...]
+
+
+class ScheduleShortfallView(View):
+    """A deployment that does not get all it asks for."""
+
+    deployment: str
+    wanted: int
+    placed: int
+    outdated: int
+    stranded: int
+    message: str
+
+
+class PoolStateView(View):
+    """A pool that is over its promise, or that waits with an edit until the replicas in ``excess`` have left."""
+
+    pool: str
+    message: str = ""
+    excess: tuple[str, ...] = ()
+
+
+class PoolVerdictView(View):
+    """What one pool said; what does not apply is empty."""
+
+    pool: str
+    code: str
+    message: str
+    engine: str
+    member: str
+    request: str
+    expression: str
+    device: str
+    wanted: int | None
+    free: int | None
+
+
+class ClusterVerdictView(View):
+    """What one cluster said to one deployment."""
+
+    cluster: str
+    code: str
+    message: str
+    planned: bool
+    taken: int
+    wanted: int | None
+    free: int | None
+    pools: tuple[PoolVerdictView, ...]
+
+
+class DeploymentTraceView(View):
+    """The record of one deployment: a verdict for every cluster."""
+
+    deployment: str
+    wanted: int
+    placed: int
+    summary: str
+    verdicts: tuple[ClusterVerdictView, ...]
+
+
+class ScheduleView(View):
+    """The answer to a snapshot."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Schedule"] = "Schedule"
+    placements: tuple[PlacedView, ...]
+    leaving: tuple[LeavingView, ...]
+    shortfalls: tuple[ScheduleShortfallView, ...]
+    overfull: tuple[PoolStateView, ...]
+    shrinking: tuple[PoolStateView, ...]
+    deployments: tuple[DeploymentTraceView, ...]
+
+
+def schedule_view(made: Schedule) -> ScheduleView:
+    """Return a schedule as it is printed; every trace is worked out for it."""
+    return ScheduleView(
+        placements=tuple(map(_placed, made.placements)),
+        leaving=tuple(
+            LeavingView(
+                replica=str(each.id),
+                reason=each.reason.value,
+                successor=str(each.successor) if each.successor else None,
+            )
+            for each in made.leaving
+        ),
+        shortfalls=tuple(
+            ScheduleShortfallView(
+                deployment=f"{each.namespace}/{each.deployment}",
+                wanted=each.wanted,
+                placed=each.placed,
+                outdated=each.outdated,
+                stranded=each.stranded,
+                message=each.message,
+            )
+            for each in made.shortfalls
+        ),
+        overfull=tuple(
+            PoolStateView(pool=f"{each.cluster}/{each.pool}", message=each.message) for each in made.overfull
+        ),
+        shrinking=tuple(
+            PoolStateView(pool=f"{each.cluster}/{each.pool}", excess=tuple(map(str, each.excess)))
+            for each in made.shrinking
+        ),
+        deployments=tuple(_trace(made.trace[key]) for key in made.trace),
+    )
+
+
+def _placed(each: Placed) -> PlacedView:
+    return PlacedView(
+        replica=str(each.id),
+        name=each.name,
+        reason=each.reason.value,
+        kept=each.kept,
+        needs_scale_up=each.needs_scale_up,
+        predecessor=str(each.predecessor) if each.predecessor else None,
+        shape=each.digest,
+        labels=dict(sorted(each.labels.items())),
+        placement=tuple(engine.to_json() for engine in each.placement),
+    )
+
+
+def _trace(trace: DeploymentTrace) -> DeploymentTraceView:
+    return DeploymentTraceView(
+        deployment=f"{trace.namespace}/{trace.deployment}",
+        wanted=trace.wanted,
+        placed=trace.placed,
+        summary=trace.summary,
+        verdicts=tuple(
+            ClusterVerdictView(
+                cluster=each.cluster,
+                code=each.code.value,
+                message=each.message,
+                planned=each.planned,
+                taken=each.taken,
+                wanted=each.wanted,
+                free=each.free,
+                pools=tuple(
+                    PoolVerdictView(
+                        pool=pool.pool,
+                        code=pool.code.value,
+                        message=pool.message,
+                        engine=pool.engine,
+                        member=pool.member,
+                        request=pool.request,
+                        expression=pool.expression,
+                        device=pool.device,
+                        wanted=pool.wanted,
+                        free=pool.free,
+                    )
+                    for pool in each.pools
+                ),
+            )
+            for each in trace.verdicts
+        ),
+    )

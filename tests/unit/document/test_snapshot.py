@@ -1,0 +1,244 @@
+"""Snapshots as files: everything goes out and comes back, short ones can be written by hand, mistakes have a place."""
+
+import json
+from dataclasses import fields
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+
+from automation.cli.main import run as berth
+from automation.cli.snapshot_file import save_snapshot
+from automation.document.read_snapshot import read_snapshot
+from automation.document.snapshot_document import SnapshotDocument
+from automation.document.write_snapshot import snapshot_document
+from automation.render.schedule_view import schedule_view
+from automation.scheduling.existing import ExistingCache
+from automation.scheduling.observation import ForeignPod, PoolObservation
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import (
+    Accounting,
+    CacheNeed,
+    Cluster,
+    ClusterState,
+    Deployment,
+    Device,
+    Options,
+    Pool,
+    PoolBefore,
+    Snapshot,
+    Strategy,
+)
+from components.checks.facts import Taint, Toleration
+from components.errors import ConfigError, UsageError
+from components.lock import CacheEntry, CacheShape, shape_digest
+from tests.unit.scheduling.builder import deployment, engine, evaluate, live, member
+from tests.unit.scheduling.random_fleets import Story, stories
+
+WRITTEN = """\
+hardware:
+  h100:
+    - {name: gpu, driver: gpu.nvidia.com, deviceClass: gpu.nvidia.com, count: 8, capacity: {memory: 80Gi}}
+shapes:
+  whole:
+    kind: Replica
+    engines:
+      - name: main
+        members:
+          - role: Standalone
+            template: {}
+            requests: [{name: gpu, count: 8, selectors: ["device.driver == 'gpu.nvidia.com'"]}]
+clusters:
+  - {name: a, pools: [{name: gpus, hardware: h100, realised: 2}]}
+deployments:
+  - {namespace: ml, name: chat, replicas: 3, shape: whole}
+"""
+
+
+def again(snapshot: Snapshot) -> Snapshot:
+    """Write a snapshot and read it."""
+    return read_snapshot("it.json", json.dumps(snapshot_document(snapshot).to_json()).encode())
+
+
+def full() -> Snapshot:
+    """Return a snapshot in which no field has its usual value."""
+    device = Device(
+        "gpu",
+        "gpu.nvidia.com",
+        count=8,
+        device_class="gpu.nvidia.com",
+        claimable=False,
+        attributes=(
+            ("cores", "int", 132),
+            ("mig", "bool", True),
+            ("model", "string", "H100"),
+            ("v", "version", "1.2.3"),
+        ),
+        capacity=(("memory", "80Gi"),),
+    )
+    pool = Pool(
+        "gpus",
+        "h100",
+        (device,),
+        realised=2,
+        maximum=4,
+        scales=True,
+        fabric="EFA a",
+        leaving="it goes",
+        price=Decimal("98.32"),
+        observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
+        before=PoolBefore(6, "h200"),
+    )
+    cluster = Cluster(
+        "a",
+        ClusterState.NOT_READY,
+        "it failed",
+        "EKS",
+        "us-east-1",
+        {"tier": "gold"},
+        (Taint("k", "v", "NoExecute"),),
+        (pool, Pool("other", "h100", (Device("gpu", "x"),))),
+        "efs",
+        datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    weights = CacheShape(source="HuggingFace", repo="org/model", revision="main", sizeGiB=10)
+    wanted = deployment("d", 2, engine("main", member(4)), labels={"app": "d"})
+    more = Deployment(
+        "ml",
+        "e",
+        3,
+        wanted.shape,
+        wanted.digest,
+        {"app": "e"},
+        {"tier": "gold"},
+        (Toleration("k", "Equal", "v", "NoSchedule"),),
+        CacheNeed("weights", shape_digest(weights), {"tier": "gold"}),
+        5,
+        True,
+    )
+    entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))
+    replica = live(wanted, "a", 1, version="v0", ready=False, failure="no image")
+    return Snapshot(
+        (cluster,),
+        (wanted, more),
+        (replica,),
+        (ExistingCache(entry.id_in("ml"), entry, weights, ready=False, failure="disk full"),),
+        frozenset({("ml", "broken")}),
+        Options(Strategy.PACK, Accounting.BEST_FIT),
+        datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
+    )
+
+
+def test_every_field_of_a_snapshot_comes_back() -> None:
+    """Also those that are added later: a part of ``full`` that has its usual value fails here."""
+    snapshot = full()
+    assert again(snapshot) == snapshot
+    cluster, more = snapshot.clusters[0], snapshot.deployments[1]
+    usual = (
+        (snapshot, Snapshot()),
+        (snapshot.options, Options()),
+        (cluster, Cluster("")),
+        (cluster.pools[0], Pool("", "", ())),
+        (cluster.pools[0].devices[0], Device("", "")),
+        (more, Deployment("", "", 0, more.shape, "")),
+    )
+    for value, default in usual:
+        same = {
+            each.name
+            for each in fields(value)
+            if each.name != "shape" and getattr(value, each.name) == getattr(default, each.name)
+        }
+        assert not same, type(value).__name__
+
+
+@settings(deadline=None, max_examples=40)
+@given(stories())
+def test_a_snapshot_that_was_saved_gives_the_same_schedule(story: Story) -> None:
+    """The file is a whole bug report."""
+    read = again(story.after)
+    assert read == story.after
+    assert schedule_view(schedule(read, evaluate=evaluate)) == schedule_view(schedule(story.after, evaluate=evaluate))
+
+
+def test_a_snapshot_can_be_written_by_hand() -> None:
+    """What has a usual value is left out, and shapes have names that a person gives."""
+    made = schedule(read_snapshot("it.yaml", WRITTEN.encode()))
+    assert [str(each.id) for each in made.placements] == ["ml/chat/a/0", "ml/chat/a/1"]
+    assert made.shortfalls[0].message.startswith("2 of 3 placed; 0/1 clusters: 1 full")
+
+
+MISTAKES = [
+    ("realised: 2", "realized: 2", "it.yaml:14:52 field-unknown", "did you mean `realised`?"),
+    ("realised: 2", "realised: -1", "it.yaml:14:62 value-out-of-range", "realised must be at least 0, and is -1"),
+    ("hardware: h100", "hardware: h200", "clusters[0].pools[0].hardware", "there is no hardware 'h200'"),
+    ("shape: whole", "shape: half", "deployments[0].shape", "there is no ReplicaShape 'half' in shapes"),
+    ("{name: a,", "{name: a, state: redy,", "it.yaml:14:22 value-not-allowed", "did you mean `ready`?"),
+    ("    kind: Replica\n", "", "it.yaml:5:3 value-invalid", "the value of whole is not valid here"),
+    ("  - {name: a,", "  - {name: a}\n  - {name: a,", "name-duplicate", "cluster a stands 2 times"),
+    ("clusters:", "clusters: [", "yaml-syntax", "it.yaml"),
+    (WRITTEN, "[1, 2]", "document-shape", "one document, a mapping"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "place", "said"), MISTAKES, ids=[each[3] for each in MISTAKES])
+def test_a_mistake_in_a_snapshot_has_a_place_and_a_reason(old: str, new: str, place: str, said: str) -> None:
+    """As in a manifest."""
+    with pytest.raises(ConfigError) as caught:
+        read_snapshot("it.yaml", WRITTEN.replace(old, new).encode())
+    lines = [f"{each.where} {each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
+    assert place in lines[0]
+    assert said in lines[0]
+
+
+def test_a_snapshot_larger_than_any_manifest_is_read_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its mistakes have a path."""
+    value = yaml.safe_load(WRITTEN)
+    monkeypatch.setattr("automation.document.read_snapshot.MAX_BYTES", 10)
+    assert read_snapshot("it.json", json.dumps(value).encode()).clusters[0].pools[0].realised == 2
+    value["clusters"][0]["pools"][0]["realised"] = "many"
+    with pytest.raises(ConfigError) as caught:
+        read_snapshot("it.json", json.dumps(value).encode())
+    assert [each.path for each in caught.value.problems] == ["clusters[0].pools[0].realised"]
+    with pytest.raises(ConfigError) as refused:
+        read_snapshot("it.yaml", WRITTEN.encode())
+    assert "not JSON" in refused.value.problems[0].message
+
+
+def test_the_verb_prints_the_whole_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Placements as in a lock, and a verdict for every cluster and pool."""
+    file = tmp_path / "it.yaml"
+    file.write_text(WRITTEN)
+    assert berth(["schedule", str(file)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["kind"] == "Schedule"
+    assert document["placements"][0]["placement"][0]["members"][0]["pool"] == "gpus"
+    (trace,) = document["deployments"]
+    assert [(each["cluster"], each["code"], each["taken"]) for each in trace["verdicts"]] == [("a", "taken", 2)]
+    assert trace["verdicts"][0]["pools"][0]["code"] == "no-room"
+
+
+@pytest.mark.parametrize("name", ["it.yaml", "it.json"])
+def test_the_snapshot_of_a_plan_is_saved_in_the_form_that_its_name_says(tmp_path: Path, name: str) -> None:
+    """Both are read again by the same verb."""
+    save_snapshot(tmp_path / name, full())
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(b"{") is name.endswith("json")
+    assert read_snapshot(name, content) == full()
+    with pytest.raises(UsageError, match="cannot be written"):
+        save_snapshot(tmp_path / "none" / name, full())
+
+
+def test_a_snapshot_that_is_not_there_is_a_mistake_in_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """With exit code 2."""
+    assert berth(["schedule", "/nowhere/it.yaml"]) == 2
+    assert "/nowhere/it.yaml cannot be read" in capsys.readouterr().err
+
+
+def test_the_schema_takes_what_is_written() -> None:
+    """The published schema describes what is saved."""
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(snapshot_document(full()).to_json(), SnapshotDocument.model_json_schema())
+    jsonschema.validate(yaml.safe_load(WRITTEN), SnapshotDocument.model_json_schema())
