@@ -1,11 +1,8 @@
 """``berth plan``: what would happen, why, and what the policies say; writes the target lock."""
 
 import sys
-<<<<<<< HEAD
 from contextlib import ExitStack
-=======
 from pathlib import Path
->>>>>>> 62cd4cb (Run the scheduler alone on a snapshot document, and save the one of a plan)
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -60,18 +57,14 @@ def plan(
     sinks = show.sinks()
     with session_for(where, sinks) as session, ExitStack() as at_the_end:
         import_ahead()
-<<<<<<< HEAD
         situation = read_situation(session)
         if check or dry_run:
             at_the_end.callback(unmake, session, situation)
         made = make_plan(session, situation, refresh=Refresh(refresh))
-=======
-        made = make_plan(session, read_situation(session), refresh=Refresh(refresh))
         if save_snapshot is not None:
             from automation.cli.snapshot_file import save_snapshot as save
 
             save(save_snapshot, made.snapshot)
->>>>>>> 62cd4cb (Run the scheduler alone on a snapshot document, and save the one of a plan)
         show_plan(session, sinks, made)
         require_passed(made.previews)
         if check and made.lock_changed:
