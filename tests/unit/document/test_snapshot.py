@@ -63,8 +63,8 @@ def again(snapshot: Snapshot) -> Snapshot:
     return read_snapshot("it.json", json.dumps(snapshot_document(snapshot).to_json()).encode())
 
 
-def full() -> Snapshot:
-    """Return a snapshot in which no field has its usual value."""
+def full_cluster() -> Cluster:
+    """Return a cluster in which no field has its usual value."""
     device = Device(
         "gpu",
         "gpu.nvidia.com",
@@ -92,7 +92,7 @@ def full() -> Snapshot:
         observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
         before=PoolBefore(6, "h200"),
     )
-    cluster = Cluster(
+    return Cluster(
         "a",
         ClusterState.NOT_READY,
         "it failed",
@@ -104,6 +104,10 @@ def full() -> Snapshot:
         "efs",
         datetime(2026, 1, 2, tzinfo=UTC),
     )
+
+
+def full() -> Snapshot:
+    """Return a snapshot in which no field has its usual value."""
     weights = CacheShape(source="HuggingFace", repo="org/model", revision="main", sizeGiB=10)
     wanted = deployment("d", 2, engine("main", member(4)), labels={"app": "d"})
     more = Deployment(
@@ -122,7 +126,7 @@ def full() -> Snapshot:
     entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))
     replica = live(wanted, "a", 1, version="v0", ready=False, failure="no image")
     return Snapshot(
-        (cluster,),
+        (full_cluster(),),
         (wanted, more),
         (replica,),
         (ExistingCache(entry.id_in("ml"), entry, weights, ready=False, failure="disk full"),),
