@@ -50,11 +50,11 @@ class Given:
             name=self.environment,
             complete=bool(self.environment),
             ignore=ignore,
-            shown=self._shown,
+            shown=self.shown,
             sources=SOURCES.keys(),
         )
 
-    def _shown(self, name: str) -> str:
+    def shown(self, name: str) -> str:
         """Write the path of a file, or of one that should be there."""
         missing = self.folder / name if self.folder else Path(name)
         return shown_path(self.files.get(name, missing))

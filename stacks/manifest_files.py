@@ -1,11 +1,15 @@
 """The files of a folder that hold manifests: which they are, and their bytes."""
 
-from collections.abc import Iterator
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from components.api.load import SUFFIXES
-from components.errors import ConfigError, Problem
+from components.errors import ConfigError, DriverError, Problem
 from stacks.shown_path import shown_path
 
 LOCK_FOLDER: Final = "lock"
@@ -58,6 +62,33 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigError([_unreadable(path, error.strerror or str(error))]) from error
+
+
+def rewrite(files: Mapping[Path, bytes]) -> None:
+    """Put new bytes into files that exist, each whole at any moment, with its mode; links stay links.
+
+    All are written before the first one takes its place. Raises DriverError when that fails.
+    """
+    written: list[tuple[Path, Path]] = []
+    try:
+        for path, text in files.items():
+            real = path.resolve()
+            descriptor, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+            written.append((Path(name), real))
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text)
+            shutil.copymode(real, name)
+        for temporary, real in written:
+            temporary.replace(real)
+    except OSError as error:
+        raise DriverError(
+            f"a manifest cannot be written: {error.strerror or error} ({shown_path(Path(error.filename or '.'))})",
+            consequence="Every file is whole; some may be new already.",
+        ) from error
+    finally:
+        for temporary, _ in written:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
 
 
 def _unreadable(path: Path, why: str) -> Problem:

@@ -8,7 +8,7 @@ errors are printed.
 import re
 from collections.abc import Sequence
 
-_VERBS = ("destroy", "drift", "explain", "get", "orphans", "plan", "status", "unlock", "up", "validate")
+_VERBS = ("convert", "destroy", "drift", "explain", "get", "orphans", "plan", "status", "unlock", "up", "validate")
 _COMMAND = re.compile(rf"\bberth (?:{'|'.join(_VERBS)})\b(?: -{{1,2}}[a-z-]+(?:[ =][^\s`,;]+)?)*")
 
 

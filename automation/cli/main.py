@@ -27,6 +27,7 @@ VERBS = {
     "orphans": "List what may exist without being in the state, and cross out what was dealt with.",
     "env": "Print the variables that plain `pulumi` needs in this checkout.",
     "doctor": "Check the machine and say how to fix what is missing.",
+    "convert": "Rewrite manifests between the two apiVersions, keeping every other byte.",
     "selector": "Test, check and verify device selectors.",
     "schema": "Print the JSON Schema of a kind, of the lock, or of an output.",
     "version": "Print the versions of Berth and of what it drives.",

@@ -60,6 +60,7 @@ def all_schemas() -> dict[str, Any]:
         "Schedule": ScheduleView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
+        "Conversion": manifest_views.ConversionView,
         "FieldHelp": manifest_views.FieldHelpView,
         "Validation": manifest_views.ValidationView,
     }

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from components.api.compose import compose, resolve
-from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from components.api.nodes import MappingNode, Node, SequenceNode, plain
 
 
 class _Dumper(yaml.SafeDumper):
@@ -65,12 +65,3 @@ def _cut(node: Node, parts: Sequence[str]) -> Iterator[Any]:
                 yield from ({key: [inner]} for inner in _cut(item, rest))
         elif value is not None:
             yield from ({key: inner} for inner in _cut(value, rest))
-
-
-def plain(node: Node) -> Any:
-    """Return the plain data of a tree."""
-    if isinstance(node, MappingNode):
-        return {key: plain(value) for key, (_, value) in node.entries.items()}
-    if isinstance(node, SequenceNode):
-        return [plain(item) for item in node.items]
-    return node.value if isinstance(node, ScalarNode) else None

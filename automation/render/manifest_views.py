@@ -90,3 +90,21 @@ class ValidationView(View):
     def to_json(self) -> dict[str, Any]:
         """Return the document."""
         return super().to_json() | {"problems": [problem.to_json() for problem in self.problems]}
+
+
+class ConversionView(View):
+    """What ``berth convert`` answers."""
+
+    api_version: Literal["berth.dev/output/v1"] = API_VERSION
+    kind: Literal["Conversion"] = "Conversion"
+    to: str
+    """The apiVersion that was asked for."""
+    changed: tuple[str, ...] = ()
+    """Files that are not, or were not, all under it."""
+    unchanged: tuple[str, ...] = ()
+    documents: int = 0
+    """How many documents change their version."""
+    kept: tuple[str, ...] = ()
+    """Places of documents whose kind does not have that apiVersion."""
+    written: bool = False
+    """Whether the files were rewritten."""

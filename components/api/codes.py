@@ -133,3 +133,7 @@ class Code(StrEnum):
     """A device of a class that no selector can ever match, because the API would not have it."""
     SOURCE_UNSUPPORTED = "source-unsupported"
     """A cluster on a cloud that this version cannot build clusters on."""
+
+    # Rewriting a file
+    VERSION_SHARED = "version-shared"
+    """An apiVersion that cannot be rewritten alone, because other things are written by the same text."""

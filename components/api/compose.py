@@ -104,6 +104,11 @@ def compose(file: str, content: bytes) -> Composed:
     return result
 
 
+def line_starts(text: str) -> list[int]:
+    """Return where each line of a text begins, as lines are counted here."""
+    return [0, *(found.end() for found in _BREAK.finditer(text))]
+
+
 def resolve(text: str) -> Scalar:
     """Read a plain scalar by YAML 1.2's core schema; raises ValueError for a number with too many digits."""
     if text and text[0] not in _NOT_TEXT:

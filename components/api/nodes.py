@@ -6,6 +6,7 @@ Aliased values are shared, so their place is where the anchor stands: that is wh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 Scalar = str | int | float | bool | None
 PathPart = str | int
@@ -105,6 +106,15 @@ def written(path: Sequence[PathPart]) -> str:
         else:
             text += f".{part}" if text else part
     return text
+
+
+def plain(node: Node) -> Any:
+    """Return a tree as plain data: mappings, lists and single values."""
+    if isinstance(node, MappingNode):
+        return {key: plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return [plain(item) for item in node.items]
+    return node.value if isinstance(node, ScalarNode) else None
 
 
 def kind_of(node: Node) -> str:

@@ -36,6 +36,7 @@ MODELS: Final = (
     ScheduleView,
     views.DriftView,
     views.DestroyedView,
+    manifest_views.ConversionView,
     manifest_views.FieldHelpView,
     manifest_views.ValidationView,
 )
