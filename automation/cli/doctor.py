@@ -4,29 +4,29 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show
+from automation.cli.options import Show, Where
 
 _SHOW = Show()
+_WHERE = Where()
 
 
 def doctor(
     *,
-    simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False,
     install: Annotated[bool, Parameter(negative="")] = False,
     quiet_when_ready: Annotated[bool, Parameter(negative="", show=False)] = False,
+    where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
-    """Check the machine and say how to fix what is missing.
+    """Check what a run needs of this machine, and what an environment's clusters need; say how to fix what is missing.
 
     Parameters
     ----------
-    simulated
-        Check what a simulated run needs.
     install
         Download or build the Pulumi CLI first, if it is missing.
     quiet_when_ready
         Print nothing when there is no problem.
     """
+    from automation.driver.needs import needs_of
     from automation.engine.toolchain.doctor import Status, diagnose
     from automation.engine.toolchain.ensure import ensure
     from automation.engine.toolchain.layout import Layout
@@ -36,7 +36,8 @@ def doctor(
     layout = Layout.find()
     if install:
         ensure(layout, progress=sinks.say)
-    diagnosis = diagnose(layout, simulated=simulated)
+    environment, needs = needs_of(where.env, environments=where.environments)
+    diagnosis = diagnose(layout, simulated=where.simulated, environment=(environment,), needs=needs)
     failed = diagnosis.status is Status.PROBLEM
     if sinks.machine:
         checks = [
@@ -44,7 +45,7 @@ def doctor(
             for each in diagnosis.checks
         ]
         sinks.document(
-            {"apiVersion": "berth.dev/output/v1", "kind": "Diagnosis", "simulated": simulated, "checks": checks}
+            {"apiVersion": "berth.dev/output/v1", "kind": "Diagnosis", "simulated": where.simulated, "checks": checks}
         )
     elif failed or not quiet_when_ready:
         styles: dict[str, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}

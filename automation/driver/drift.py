@@ -1,6 +1,7 @@
 """Finds what was changed behind Berth's back, without changing anything, not even the state."""
 
 from automation.driver.lost import lost_clusters
+from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.session import Session
 from automation.engine.events import ResourceStep
@@ -11,6 +12,7 @@ from components.naming import StackName
 def find_drift(session: Session, situation: Situation) -> dict[StackName, tuple[ResourceStep, ...]]:
     """Return by stack the resources that differ from the state; unreachable and lost clusters are not looked at."""
     found: dict[StackName, tuple[ResourceStep, ...]] = {}
+    require_provisions(session, situation)
     silent = {*situation.unreachable, *lost_clusters(situation)}
     for stack, checkpoint in situation.checkpoints.items():
         if checkpoint.is_empty:

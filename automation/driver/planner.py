@@ -14,6 +14,7 @@ from automation.driver.lost import lost_clusters
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
+from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
@@ -81,6 +82,8 @@ def make_plan(
     session: Session, situation: Situation, *, previews: bool = True, refresh: Refresh = Refresh.AUTO
 ) -> Plan:
     """Plan from ``situation``. Without ``previews`` the engine is not asked, and the platform is taken as unchanged."""
+    if previews:
+        require_provisions(session, situation)
     changes = _ask_platform(session, situation, refresh) if previews else NO_CHANGES
     for _ in range(_ROUNDS):
         plan = replace(_decide(session, situation, changes), refresh=refresh)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from automation.driver.leases import living
+from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.session import Session
 from automation.engine.repair import (
@@ -24,6 +25,7 @@ def repair_all(session: Session, situation: Situation) -> tuple[RepairReport, ..
     for stack, checkpoint in situation.checkpoints.items():
         if not checkpoint.pending:
             continue
+        require_provisions(session, situation)
         session.reporter.phase(f"repairing stack {stack}: its last run was interrupted")
         report = repair(
             session.runner,

@@ -13,6 +13,7 @@ from automation.driver.reporter import Reporter
 from automation.driver.simulation import prepare_simulation
 from automation.driver.workspace import Workspace
 from automation.engine.interruption import Interruption
+from automation.engine.provisions import Provisions
 from automation.engine.run_mark import RunMarks
 from automation.engine.runner import Runner
 from automation.engine.toolchain.ensure import ensure
@@ -32,6 +33,8 @@ class Session:
     observer: Observer
     berth: str
     clock: Callable[[], datetime]
+    provisions: Provisions | None = None
+    """What plugins and programs real clouds need; None in a simulated run, which needs none."""
 
 
 def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Interruption) -> Session:
@@ -66,6 +69,9 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         observer=_observer(workspace),
         berth=metadata.version("berth"),
         clock=lambda: datetime.now(UTC),
+        provisions=None
+        if workspace.simulated
+        else Provisions(toolchain.pulumi, environment=environment, interruption=interruption, progress=reporter.phase),
     )
 
 

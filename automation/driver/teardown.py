@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.searches import searches
 from automation.driver.session import Session
@@ -52,6 +53,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
             consequence="Nothing was deleted.",
             help="set `protect: false` in the Environment and run `berth up` first",
         )
+    require_provisions(session, situation)
     deleted = 0
     retained: list[str] = []
     failures: dict[str, str] = {}

@@ -3,7 +3,9 @@
 These are facts about clouds, not settings: they age, and each says where it is from.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +19,20 @@ class SourceFacts:
     """Fast networks between nodes that its pools can have."""
     reservations: bool = False
     """Whether pools can use reserved capacity."""
+    packages: tuple[str, ...] = ("kubernetes",)
+    """Pulumi packages whose plugins build it and what is on it."""
+    programs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Programs that must be on PATH, each with what it is needed for."""
 
 
 SOURCES: dict[str, SourceFacts] = {
     # kubernetes/autoscaler at 2026-08-22: the AWS provider models no ResourceSlices (issue 7799).
-    "EKS": SourceFacts(fabrics=frozenset({"EFA"}), reservations=True),
+    "EKS": SourceFacts(
+        fabrics=frozenset({"EFA"}),
+        reservations=True,
+        packages=("aws", "kubernetes"),
+        programs=MappingProxyType({"aws": "kubeconfigs of EKS clusters run `aws eks get-token` to log in"}),
+    ),
     # Nobody scales the nodes of a cluster that Berth did not make, as far as Berth can know.
     "Existing": SourceFacts(),
 }

@@ -20,6 +20,15 @@ class Plugin:
     version: str
     server: str = ""
 
+    def is_in(self, home: Path) -> bool:
+        """Whether it is installed there, and whole: while it is unpacked the engine keeps a mark beside it."""
+        file = self.file_in(home)
+        return file.exists() and not file.parent.with_name(f"{file.parent.name}.partial").exists()
+
+    def file_in(self, home: Path) -> Path:
+        """Say where the program lies when it is installed under a ``PULUMI_HOME``."""
+        return home / "plugins" / f"resource-{self.name}-v{self.version}" / f"pulumi-resource-{self.name}"
+
 
 def required_plugins(folders: list[str] | None = None) -> tuple[Plugin, ...]:
     """Read the plugin file that each SDK keeps in its package, from the import path; sorted.

@@ -141,11 +141,11 @@ def _missing(requirement: Requirement) -> Check:
 
 def plugins(layout: Layout, *, simulated: bool) -> Iterable[Check]:
     """Look for the provider plugins that the installed SDKs ask for, in the plugin cache of this kind of run."""
-    cache = layout.home_of(simulated=simulated) / "plugins"
+    home = layout.home_of(simulated=simulated)
     for plugin in required_plugins():
         name = f"plugin {plugin.name}"
-        path = cache / f"resource-{plugin.name}-v{plugin.version}" / f"pulumi-resource-{plugin.name}"
-        if path.exists():
+        path = plugin.file_in(home)
+        if plugin.is_in(home):
             yield Check(name, Status.OK, str(path), plugin.version)
         elif simulated:
             yield Check(name, Status.OK, "not there yet; a simulated run places those it simulates", plugin.version)
@@ -153,7 +153,7 @@ def plugins(layout: Layout, *, simulated: bool) -> Iterable[Check]:
             fix = f"is downloaded when first used, or: pulumi plugin install resource {plugin.name} {plugin.version}"
             yield Check(name, Status.WARNING, "not in the plugin cache", plugin.version, fix)
     if simulated:
-        yield from _strangers(cache)
+        yield from _strangers(home / "plugins")
 
 
 def _strangers(cache: Path) -> Iterable[Check]:

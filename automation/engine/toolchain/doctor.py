@@ -1,7 +1,8 @@
 """Looks at everything a run needs and says what was found, what is wanted and how to fix it.
 
-Nothing is installed or asked over a network here; the only processes started are ``go version`` and, for a CLI that was
-never seen, ``pulumi version``. How a diagnosis is shown does not belong here.
+Nothing is installed or asked over a network here; the only processes started are ``go version``, ``aws --version`` and,
+for a CLI that was never seen, ``pulumi version``. How a diagnosis is shown does not belong here, nor which environment
+it is for: the caller knows its clouds.
 """
 
 import os
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from automation.engine.toolchain import checks
+from automation.engine.toolchain.clouds import NOTHING, Needs, clouds
 from automation.engine.toolchain.finding import Check, Status
 from automation.engine.toolchain.layout import Layout
 
@@ -39,8 +41,19 @@ class Diagnosis:
         )
 
 
-def diagnose(layout: Layout, *, simulated: bool, environ: Mapping[str, str] | None = None) -> Diagnosis:
-    """Make every check for a real or a simulated run."""
+def diagnose(
+    layout: Layout,
+    *,
+    simulated: bool,
+    environ: Mapping[str, str] | None = None,
+    environment: tuple[Check, ...] = (),
+    needs: Needs = NOTHING,
+) -> Diagnosis:
+    """Make every check for a real or a simulated run.
+
+    ``environment`` holds what was found of the environment's manifests, and ``needs`` what its clusters need of clouds;
+    a simulated run needs nothing.
+    """
     variables = os.environ if environ is None else environ
     found = (
         checks.berth(),
@@ -50,6 +63,8 @@ def diagnose(layout: Layout, *, simulated: bool, environ: Mapping[str, str] | No
         *checks.sdks(),
         *checks.plugins(layout, simulated=simulated),
         *checks.backend(layout, variables, simulated=simulated),
+        *environment,
+        *(() if simulated else clouds(needs, variables)),
         checks.policies(simulated=simulated),
         checks.selectors(),
     )
