@@ -5,7 +5,9 @@ checks permissions or asks the engine.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +17,7 @@ from automation.rehearsal import aftermath
 from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.store import Row, Store
 from automation.rehearsal.wire import lookup
+from components.errors import DriverError
 
 _VOLATILE = frozenset({"created", "creationTimestamp"})
 
@@ -68,12 +71,13 @@ class SimulatedCloud:
     """A simulated cloud's file."""
 
     def __init__(self, path: Path, *, scenario: Path | None = None) -> None:
-        self._store = Store(path)
+        with _usable(path):
+            self._store = Store(path)
         self._faults = Faults(self._store, scenario)
 
     def resources(self, *, package: str = "", type: str = "*", scope: str = "*") -> tuple[Resource, ...]:  # noqa: A002
         """List live resources in order of creation; ``type`` and ``scope`` are globs."""
-        with self._store.reading() as transaction:
+        with _usable(self._store.path), self._store.reading() as transaction:
             rows = transaction.select(package=package)
         return tuple(_resource(row) for row in rows if fnmatchcase(row.type, type) and fnmatchcase(row.scope, scope))
 
@@ -123,7 +127,7 @@ class SimulatedCloud:
 
     def why_unreachable(self, cluster_identifier: str) -> str:
         """Say why a cluster's API server would not answer; empty when it would."""
-        with self._store.reading() as transaction:
+        with _usable(self._store.path), self._store.reading() as transaction:
             server = transaction.recall(aftermath.identifier_key(cluster_identifier)) or cluster_identifier
             found = transaction.recall(aftermath.cluster_key(server))
             identifiers = transaction.keys_with(aftermath.identifier_key(""), server)
@@ -133,7 +137,7 @@ class SimulatedCloud:
         return self._faults.unreachable(names) or gone
 
     def _one(self, type_: str, id_: str, scope: str) -> Row | None:
-        with self._store.reading() as transaction:
+        with _usable(self._store.path), self._store.reading() as transaction:
             rows = transaction.select(type_=type_)
         found = [row for row in rows if row.id == id_ and fnmatchcase(row.scope, scope)]
         if len(found) > 1:
@@ -145,6 +149,21 @@ class SimulatedCloud:
         if row is None:
             raise LookupError(f"the simulated cloud has no {type_} {id_}")
         return row
+
+
+@contextmanager
+def _usable(path: Path) -> Generator[None]:
+    """Turn what SQLite says about a file that is full, broken or out of reach into an error for a person."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        broken = "not a database" in str(error) or "malformed" in str(error)
+        anew = f"rm -r {path.parent}, so that the simulated clouds and their state begin anew"
+        raise DriverError(
+            f"the simulated clouds' file {path} cannot be used: {error}",
+            consequence="Nothing was changed.",
+            help=anew if broken else f"free some space on the disk of {path.parent}, and run again",
+        ) from error
 
 
 def known_resources(deployment: Mapping[str, Any]) -> Iterator[Known]:

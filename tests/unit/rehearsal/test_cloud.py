@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from automation.rehearsal.cloud import Known, SimulatedCloud, known_resources
+from components.errors import DriverError
 from tests.support.simulated import CLUSTER, ROLE, VPC, Provider, make_cluster
 
 CONFIG = "kubernetes:core/v1:ConfigMap"
@@ -35,6 +36,24 @@ def test_resources_are_listed_with_who_asked_for_them(aws: Provider, eks: Provid
     assert {item.type for item in cloud.resources(type="aws:iam/*")} == {ROLE}
     assert {item.id for item in cloud.resources(scope="https://*")} == {"default/c"}
     assert cloud.get(VPC, "sim-vpc-none") is None
+
+
+def test_a_file_that_cannot_be_used_is_an_error_for_a_person(tmp_path: Path) -> None:
+    """It says which file and what to do, whoever asks first; a full disk gets other help than a broken file."""
+    file = tmp_path / "clouds.sqlite"
+    file.write_bytes(b"no database" * 100)
+    with pytest.raises(DriverError, match=r"clouds\.sqlite cannot be used: file is not a database") as broken:
+        SimulatedCloud(file)
+    assert broken.value.help.startswith(f"rm -r {tmp_path}")
+    file.unlink()
+    cloud = SimulatedCloud(file)
+    for leftover in tmp_path.iterdir():
+        leftover.unlink()
+    file.mkdir()
+    for ask in (cloud.resources, lambda: cloud.reachable("a"), lambda: cloud.get(VPC, "v")):
+        with pytest.raises(DriverError, match="unable to open database file") as shut:
+            ask()
+        assert shut.value.help.startswith("free some space")
 
 
 def test_orphans_are_what_no_state_knows(aws: Provider, cloud: SimulatedCloud) -> None:
