@@ -19,9 +19,11 @@ no clock, no network, no files. ``docs/concepts/selectors.md`` explains selector
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from components.cel.allocate import evaluate_all
     from components.cel.device import DeviceView
     from components.cel.environment import DEFAULT_MINOR, MINORS, Gates

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
 
 from components.cel.equality import LISTS, no_overload
 from components.cel.problem import EvaluationError
 from components.cel.values import Accumulator, ConcatList, Duration, Timestamp, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final
 
 MAX_INT: Final = 2**63 - 1
 MIN_INT: Final = -(2**63)

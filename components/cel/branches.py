@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
-
 from components.cel.equality import equal, equal_at, no_overload
 from components.cel.library.registry import found_text
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.qualify import through_native
 from components.cel.values import NOTHING, UNHASHABLE, Opt, Value
 
-Env: TypeAlias = list[Any]
-Closure: TypeAlias = Callable[[Env], Value]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+Env: TypeAlias = "list[Any]"
+Closure: TypeAlias = "Callable[[Env], Value]"
 
 
 def placed(error: EvaluationError, pos: int) -> EvaluationError:

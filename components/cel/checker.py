@@ -8,9 +8,6 @@ to be a namespace (``optional.of(x)``). The first problem is raised; its kind is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NoReturn
-
 from components.cel import types as t
 from components.cel.problem import SelectorError
 from components.cel.syntax import (
@@ -29,8 +26,10 @@ from components.cel.types import Kind, Type, is_dyn
 from components.cel.unify import Bindings, most_general
 from components.cel.values import UInt
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final, NoReturn
 
     from components.cel.declarations import Function, Overload
     from components.cel.environment import Environment
@@ -61,16 +60,18 @@ _OPEN: Final = frozenset({Kind.ANY, Kind.DYN, Kind.ERROR, Kind.NULL, Kind.PARAM}
 _SYMBOLS: Final = {"@in": "in"}
 
 
-@dataclass(slots=True)
 class Checked:
     """The result of a check; keys are node ids."""
 
-    environment: Environment
-    root: Expr
-    types: dict[int, Type] = field(default_factory=dict)
-    overloads: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    global_names: dict[int, str] = field(default_factory=dict)
-    type_values: dict[int, str] = field(default_factory=dict)
+    __slots__ = ("environment", "global_names", "overloads", "root", "type_values", "types")
+
+    def __init__(self, environment: Environment, root: Expr) -> None:
+        self.environment = environment
+        self.root = root
+        self.types: dict[int, Type] = {}
+        self.overloads: dict[int, tuple[str, ...]] = {}
+        self.global_names: dict[int, str] = {}
+        self.type_values: dict[int, str] = {}
 
     @property
     def result(self) -> Type:

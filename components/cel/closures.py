@@ -12,8 +12,6 @@ observe that a comparison changes the form of a quantity. So calls of constants 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from components.cel.branches import (
     Closure,
     Env,
@@ -50,7 +48,10 @@ from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Se
 from components.cel.types import DEVICE
 from components.cel.values import NOTHING, Cell, CelMap, Opt, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from components.cel.checker import Checked
     from components.cel.constants import Constants
 

@@ -6,9 +6,6 @@ uncompilable. The cost of a constant is zero wherever it stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
 from components.cel.library.registry import implementation
 from components.cel.problem import EvaluationAborted, EvaluationError, SelectorError
 from components.cel.regex.parser import RegexError
@@ -16,7 +13,10 @@ from components.cel.regex.pattern import Pattern, compile_pattern
 from components.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Select, children
 from components.cel.values import CelMap, TypeValue, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from components.cel.checker import Checked
 
 CONVERSIONS: Final = frozenset(
@@ -28,13 +28,15 @@ _INDEXES: Final = frozenset({"_[_]", "_[?_]"})
 _PATTERNED: Final = frozenset({"matches", "find", "findAll"})
 
 
-@dataclass(slots=True)
 class Constants:
     """Constants, constant sets and patterns by node id."""
 
-    values: dict[int, Value] = field(default_factory=dict)
-    sets: dict[int, frozenset[tuple[type, Value]]] = field(default_factory=dict)
-    patterns: dict[int, Pattern] = field(default_factory=dict)
+    __slots__ = ("patterns", "sets", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[int, Value] = {}
+        self.sets: dict[int, frozenset[tuple[type, Value]]] = {}
+        self.patterns: dict[int, Pattern] = {}
 
 
 def constants_of(checked: Checked, expression: str) -> Constants:

@@ -9,8 +9,6 @@ that a comparison changed the form of a quantity.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel.closures import WRAPPER_DEFAULTS, wrapped
 from components.cel.constants import Constants, constants_of
 from components.cel.counted_attributes import (
@@ -49,8 +47,10 @@ from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Se
 from components.cel.types import DEVICE
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
     from components.cel.checker import Checked
     from components.cel.counted_nodes import (

@@ -6,15 +6,15 @@ attribute itself one more when it is evaluated as a whole (a presence test costs
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
 from components.cel.loops import Unset, growable
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.qualify import check_key, get, get_optional, is_present, through_native
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final, TypeAlias
 
     from components.cel.counted_nodes import Node, State
 
@@ -165,7 +165,7 @@ class ConditionalAttribute:
         return EvaluationError("no-such-overload", "no such overload", offset=self._pos)
 
 
-AnyAttribute: TypeAlias = Attribute | ConditionalAttribute
+AnyAttribute: TypeAlias = "Attribute | ConditionalAttribute"
 
 
 class AttributeNode:

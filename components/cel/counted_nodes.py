@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
 from components.cel.equality import equal
 from components.cel.library.registry import found_text
 from components.cel.loops import Unset, entries, settled
@@ -11,11 +9,23 @@ from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.tracker import Tracker, call_cost
 from components.cel.values import NOTHING, OPTIONALS, UNHASHABLE, CelMap, Opt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Protocol
 
     from components.cel.device import DeviceView
     from components.cel.syntax import Call, Fold
+
+    class Node(Protocol):
+        """A planned node."""
+
+        @property
+        def id(self) -> int:
+            """The id on the stack."""
+
+        def evaluate(self, state: State) -> Value:
+            """Evaluate, price and record."""
 
 
 class State:
@@ -43,17 +53,6 @@ class _Recorder(Tracker):
         """Record the value of a node."""
         self._record(node_id, value)
         super().push(node_id, value)
-
-
-class Node(Protocol):
-    """A planned node."""
-
-    @property
-    def id(self) -> int:
-        """The id on the stack."""
-
-    def evaluate(self, state: State) -> Value:
-        """Evaluate, price and record."""
 
 
 class Const:

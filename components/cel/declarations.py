@@ -7,19 +7,22 @@ upstream's, because the first that fits decides the result type. Parsed once, at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from components.cel import types as t
+from components.cel.record import Record, put
 from components.cel.types import Type
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Final
 
 
-class Overload(NamedTuple):
+class Overload(Record):
     """One signature of a function."""
+
+    __slots__ = ("args", "id", "member", "params", "result")
 
     id: str
     member: bool
@@ -27,13 +30,27 @@ class Overload(NamedTuple):
     result: Type
     params: tuple[str, ...]
 
+    def __init__(
+        self, name: str, args: tuple[Type, ...], result: Type, params: tuple[str, ...], *, member: bool
+    ) -> None:
+        put(self, "id", name)
+        put(self, "member", member)
+        put(self, "args", args)
+        put(self, "result", result)
+        put(self, "params", params)
 
-@dataclass(frozen=True, slots=True)
-class Function:
+
+class Function(Record):
     """A function with its overloads in order."""
+
+    __slots__ = ("name", "overloads")
 
     name: str
     overloads: tuple[Overload, ...]
+
+    def __init__(self, name: str, overloads: tuple[Overload, ...]) -> None:
+        put(self, "name", name)
+        put(self, "overloads", overloads)
 
 
 _TEXT: Final = """
@@ -279,7 +296,7 @@ def all_functions() -> dict[str, Function]:
         parsed = tuple(_parse_types(args.strip()))
         returned = next(_parse_types(result))
         params = sorted({letter for one in (*parsed, returned) for letter in _params_of(one)})
-        found.setdefault(name, []).append(Overload(overload, style == "m", parsed, returned, tuple(params)))
+        found.setdefault(name, []).append(Overload(overload, parsed, returned, tuple(params), member=style == "m"))
     return {name: Function(name, tuple(overloads)) for name, overloads in found.items()}
 
 

@@ -8,12 +8,15 @@ selector, as it does on a real cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
 
 from components.cel.quantity import Quantity, QuantityError
+from components.cel.record import Record, put
 from components.cel.semver import Semver, SemverError
 from components.cel.values import Cell, DomainMap, StringMap, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 MAX_VALUE: Final = 64
 MAX_DOMAIN: Final = 63
@@ -30,23 +33,57 @@ class DeviceError(ValueError):
     """The description of a device cannot be used; ``kind`` is the class of the error."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceView:
+class DeviceView(Record):
     """What one device publishes; make it with ``from_class_device`` or ``from_slice_device``.
 
     ``problem`` says why the device is malformed, and is empty otherwise. ``bounded`` tells that all values keep the
     bounds of the API, which the shortcut of the cost counter rests on.
     """
 
+    __slots__ = (
+        "allow_multiple",
+        "attributes",
+        "bounded",
+        "capacity",
+        "driver",
+        "has_lists",
+        "key",
+        "problem",
+        "value",
+    )
+
     key: tuple[object, ...]
     driver: str
     problem: str
     attributes: Mapping[str, Mapping[str, Value]]
     capacity: Mapping[str, Mapping[str, Value]]
-    allow_multiple: bool = False
-    has_lists: bool = False
-    bounded: bool = True
-    value: StringMap = field(default_factory=StringMap, repr=False)
+    allow_multiple: bool
+    has_lists: bool
+    bounded: bool
+    value: StringMap
+
+    def __init__(
+        self,
+        *,
+        key: tuple[object, ...],
+        driver: str,
+        problem: str,
+        attributes: Mapping[str, Mapping[str, Value]],
+        capacity: Mapping[str, Mapping[str, Value]],
+        allow_multiple: bool,
+        has_lists: bool,
+        bounded: bool,
+        value: StringMap,
+    ) -> None:
+        put(self, "key", key)
+        put(self, "driver", driver)
+        put(self, "problem", problem)
+        put(self, "attributes", attributes)
+        put(self, "capacity", capacity)
+        put(self, "allow_multiple", allow_multiple)
+        put(self, "has_lists", has_lists)
+        put(self, "bounded", bounded)
+        put(self, "value", value)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -130,7 +167,17 @@ def _build(
     value.insert("allowMultipleAllocations", sharing)
     value.insert("attributes", _domains(converted))
     value.insert("capacity", _domains(quantities))
-    return DeviceView(key, driver, problem, converted, quantities, sharing, lists > 0, bounded, value)
+    return DeviceView(
+        key=key,
+        driver=driver,
+        problem=problem,
+        attributes=converted,
+        capacity=quantities,
+        allow_multiple=sharing,
+        has_lists=lists > 0,
+        bounded=bounded,
+        value=value,
+    )
 
 
 def _frozen(value: object) -> object:

@@ -7,15 +7,17 @@ ignored. The facts were checked against Kubernetes 1.34.8, 1.35.6, 1.36.2 and 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from components.cel import types as t
 from components.cel.declarations import Function, all_functions
 from components.cel.macros import STANDARD, WITH_SORT_BY, Macros
+from components.cel.record import Record, put
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from components.cel.types import Type
 
 MINORS: Final = ("1.34", "1.35", "1.36", "1.37")
@@ -28,17 +30,33 @@ _LIST_LIBRARY: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(Record):
     """Feature gates that a cluster sets otherwise than its minor's default; absent means the default."""
 
-    consumable_capacity: bool | None = None
-    list_type_attributes: bool | None = None
+    __slots__ = ("consumable_capacity", "list_type_attributes")
+
+    consumable_capacity: bool | None
+    list_type_attributes: bool | None
+
+    def __init__(self, *, consumable_capacity: bool | None = None, list_type_attributes: bool | None = None) -> None:
+        put(self, "consumable_capacity", consumable_capacity)
+        put(self, "list_type_attributes", list_type_attributes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Environment:
+class Environment(Record):
     """One environment; made once per minor, gates and kind, and shared by all threads."""
+
+    __slots__ = (
+        "attribute",
+        "backquotes",
+        "device_fields",
+        "functions",
+        "list_attributes",
+        "macros",
+        "minor",
+        "result_types",
+        "stored",
+    )
 
     minor: str
     stored: bool
@@ -48,7 +66,33 @@ class Environment:
     attribute: Type
     result_types: frozenset[Type]
     list_attributes: bool
-    backquotes: bool = False
+    backquotes: bool
+
+    def __init__(
+        self,
+        *,
+        minor: str,
+        stored: bool,
+        functions: dict[str, Function],
+        macros: Macros,
+        device_fields: dict[str, Type],
+        attribute: Type,
+        result_types: frozenset[Type],
+        list_attributes: bool,
+        backquotes: bool = False,
+    ) -> None:
+        put(self, "minor", minor)
+        put(self, "stored", stored)
+        put(self, "functions", functions)
+        put(self, "macros", macros)
+        put(self, "device_fields", device_fields)
+        put(self, "attribute", attribute)
+        put(self, "result_types", result_types)
+        put(self, "list_attributes", list_attributes)
+        put(self, "backquotes", backquotes)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 DEFAULT_GATES: Final = Gates()

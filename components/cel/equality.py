@@ -10,8 +10,6 @@ floating point, so that the largest int64 equals 9223372036854775807.0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import (
@@ -36,8 +34,10 @@ from components.cel.values import (
     Value,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
 LISTS: Final = frozenset({list, ConcatList, Accumulator})
 MAPS: Final = frozenset({CelMap, MapAccumulator, DomainMap, StringMap})

@@ -8,9 +8,6 @@ Unknown sizes are the largest uint64 and sums stop there. Sizes below
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel import prices
 from components.cel.sizes import (
     LIST_COST,
@@ -30,8 +27,10 @@ from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, Ma
 from components.cel.types import Kind, Type
 from components.cel.values import UInt
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
     from components.cel.checker import Checked
 
@@ -40,20 +39,24 @@ _SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Ki
 _ONE: Final = frozenset({bool, float, int, UInt, type(None)})
 
 
-@dataclass(frozen=True, slots=True)
 class EntrySize:
     """What is known of the entries of a list or map."""
 
-    kind: Kind
-    key: Size
-    value: Size
+    __slots__ = ("key", "kind", "value")
+
+    def __init__(self, kind: str, key: Size, value: Size) -> None:
+        self.kind = kind
+        self.key = key
+        self.value = value
 
 
-@dataclass(frozen=True, slots=True)
 class _Local:
-    path: Path
-    size: Size | None
-    entry: EntrySize | None
+    __slots__ = ("entry", "path", "size")
+
+    def __init__(self, path: Path, size: Size | None, entry: EntrySize | None) -> None:
+        self.path = path
+        self.size = size
+        self.entry = entry
 
 
 def estimate(checked: Checked) -> int:

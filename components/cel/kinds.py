@@ -7,8 +7,6 @@ At run time a list or map argument is judged by its first entry only, as upstrea
 
 from __future__ import annotations
 
-from typing import Final
-
 from components.cel.semver import Semver
 from components.cel.types import Kind, Type
 from components.cel.values import (
@@ -31,6 +29,10 @@ from components.cel.values import (
     Url,
     Value,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _NAMES: Final[dict[type, str]] = {
     bool: "bool", int: "int", UInt: "uint", float: "double", str: "string", bytes: "bytes", type(None): "null_type",

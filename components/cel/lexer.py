@@ -7,9 +7,12 @@ A token is (kind, text, offset). The kind of an operator or bracket is its own t
 from __future__ import annotations
 
 import re
-from typing import Final, TypeAlias
 
 from components.cel.problem import SelectorError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Token: TypeAlias = tuple[str, str, int]
 

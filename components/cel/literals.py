@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
 
 from components.cel.values import UInt
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final
 
 _SIMPLE: Final = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",

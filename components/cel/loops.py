@@ -9,9 +9,6 @@ and an empty list or map in it is one that ``+`` grows in place, as upstream has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
-
 from components.cel.equality import no_overload
 from components.cel.estimate import is_bind
 from components.cel.problem import EvaluationError
@@ -19,7 +16,12 @@ from components.cel.qualify import through_native
 from components.cel.syntax import Call, Expr, Fold
 from components.cel.values import Accumulator, CelMap, MapAccumulator, Opt, Value
 
-Closure = Callable[[list[Any]], Value]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Final, TypeAlias
+
+Closure: TypeAlias = "Callable[[list[Any]], Value]"
 
 
 class _UnsetType:

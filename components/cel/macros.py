@@ -8,13 +8,14 @@ The expansions are the ones of upstream node by node, since the cost of an expre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
-
 from components.cel import syntax
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Final, TypeAlias
+
     from components.cel.parser import Parser
     from components.cel.values import Value
 
@@ -25,7 +26,7 @@ _OLD_ACCUMULATOR: Final = "__result__"
 
 Args: TypeAlias = tuple[Expr, ...]
 Macro: TypeAlias = "Callable[[Maker, Expr | None, Args], Expr | None]"
-Macros: TypeAlias = Mapping[tuple[str, int, bool], Macro]
+Macros: TypeAlias = "Mapping[tuple[str, int, bool], Macro]"
 
 
 def expand(parser: Parser, macro: Macro, pos: int, target: Expr | None, args: Args) -> Expr | None:

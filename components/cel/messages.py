@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from components.cel.kinds import type_name
 from components.cel.problem import bounded
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from components.cel.values import Value
 

@@ -12,8 +12,6 @@ where an operator is nested, so that the allowed 250 levels fit the interpreter'
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
-
 from components.cel import literals
 from components.cel.lexer import tokens_of
 from components.cel.macros import Macros, expand
@@ -29,6 +27,10 @@ from components.cel.syntax import (
     Select,
     StructExpr,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, NoReturn
 
 MAX_DEPTH: Final = 250
 MAX_CODE_POINTS: Final = 100_000

@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from components.cel.sizes import (
     LIST_COST,
@@ -27,22 +25,25 @@ from components.cel.sizes import (
 from components.cel.syntax import Call, Literal
 from components.cel.types import CIDR, FORMAT, IP, QUANTITY, SEMVER, URL, Kind
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final, Protocol, TypeAlias
+
     from components.cel.syntax import Expr
 
+    class Coster(Protocol):
+        """What the price list asks of the estimate."""
 
-class Coster(Protocol):
-    """What the price list asks of the estimate."""
+        def size_of(self, node: Expr | Node) -> Size:
+            """Give the size of an expression, or the widest bounds."""
 
-    def size_of(self, node: Expr | Node) -> Size:
-        """Give the size of an expression, or the widest bounds."""
-
-    def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
-        """Keep what holds for the entries of both operands."""
+        def join_entries(self, node: Expr, left: Expr, right: Expr) -> None:
+            """Keep what holds for the entries of both operands."""
 
 
-Price: TypeAlias = tuple[int, Size | None]
-_Pricer: TypeAlias = Callable[[str, Node | None, list[Node]], Price | None]
+Price: TypeAlias = "tuple[int, Size | None]"
+_Pricer: TypeAlias = "Callable[[str, Node | None, list[Node]], Price | None]"
 
 _REGEX_FACTOR: Final = 0.25
 _FORMAT_REGEX: Final = 128

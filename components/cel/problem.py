@@ -7,20 +7,29 @@ per class of error, that tables and messages share. Error text is bounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from components.cel.record import Record, put
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MAX_MESSAGE: Final = 500
 _CARET_WIDTH: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Record):
     """A place in an expression: offset in code points from 0, line from 1, column in code points from 0."""
+
+    __slots__ = ("column", "line", "offset")
 
     offset: int
     line: int
     column: int
+
+    def __init__(self, offset: int, line: int, column: int) -> None:
+        put(self, "offset", offset)
+        put(self, "line", line)
+        put(self, "column", column)
 
     @classmethod
     def at(cls, expression: str, offset: int) -> Position:

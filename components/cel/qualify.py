@@ -8,8 +8,6 @@ an optional in an optional into its content; that is kept.
 
 from __future__ import annotations
 
-from typing import Final
-
 from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import (
@@ -25,6 +23,10 @@ from components.cel.values import (
     Url,
     Value,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _NO_NATIVE: Final = frozenset({Cell, Semver, IpAddress, Cidr, Url, NamedFormat})
 KEYS: Final = frozenset({str, int, UInt, bool, float})

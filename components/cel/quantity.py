@@ -17,9 +17,13 @@ Not here: the change of form that a comparison does to its receiver during one e
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+
+from components.cel.record import Record, put
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MAX_INT64: Final = 2**63 - 1
 MIN_INT64: Final = -(2**63)
@@ -53,15 +57,31 @@ class Format(StrEnum):
     DECIMAL_SI = "DecimalSI"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantity:
+class Quantity(Record):
     """``mantissa * 10**scale``; ``big`` tells the internal form, ``text`` is kept where Kubernetes keeps it."""
 
+    __slots__ = ("big", "format", "mantissa", "scale", "text")
+
     mantissa: int
-    scale: int = 0
-    big: bool = False
-    format: Format = Format.DECIMAL_SI
-    text: str = field(default="", repr=False)
+    scale: int
+    big: bool
+    format: Format
+    text: str
+
+    def __init__(
+        self,
+        mantissa: int,
+        scale: int = 0,
+        *,
+        big: bool = False,
+        format: Format = Format.DECIMAL_SI,  # noqa: A002 - named as the attribute
+        text: str = "",
+    ) -> None:
+        put(self, "mantissa", mantissa)
+        put(self, "scale", scale)
+        put(self, "big", big)
+        put(self, "format", format)
+        put(self, "text", text)
 
     @classmethod
     def parse(cls, text: str) -> Quantity:

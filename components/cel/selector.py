@@ -6,11 +6,8 @@ of that minor answers. Compiled selectors are immutable, cached and safe under t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from threading import Thread
-from typing import TYPE_CHECKING, Final, TypeVar
 
 from components.cel.checker import Checked, check
 from components.cel.closures import Planner
@@ -28,19 +25,23 @@ from components.cel.estimate import estimate
 from components.cel.messages import words
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
+from components.cel.record import Record, put
 from components.cel.regex.pattern import metered
 from components.cel.syntax import Call, Expr, children
 from components.cel.validators import validate
 from components.cel.values import Opt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final, TypeVar
 
     from components.cel.branches import Closure
     from components.cel.counted import CountedProgram
     from components.cel.device import DeviceView
 
-_T = TypeVar("_T")
+    _T = TypeVar("_T")
+
 
 FAST_ESTIMATE: Final = 100_000
 CACHE_SIZE: Final = 4_096
@@ -58,39 +59,74 @@ class Outcome(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record):
     """What a selector says of a device; ``kind``, ``message`` and ``position`` are set for an error."""
 
+    __slots__ = ("kind", "message", "outcome", "position")
+
     outcome: Outcome
-    message: str = ""
-    kind: str = ""
-    position: Position | None = None
+    message: str
+    kind: str
+    position: Position | None
+
+    def __init__(self, outcome: Outcome, message: str = "", kind: str = "", position: Position | None = None) -> None:
+        put(self, "outcome", outcome)
+        put(self, "message", message)
+        put(self, "kind", kind)
+        put(self, "position", position)
 
 
 _MATCH: Final = Answer(Outcome.MATCH)
 _NO_MATCH: Final = Answer(Outcome.NO_MATCH)
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(Record):
     """What API validation says of an expression: accepted, or the reason; the estimate when types are right."""
 
+    __slots__ = ("error", "estimate")
+
     error: SelectorError | None
-    estimate: int | None = None
+    estimate: int | None
+
+    def __init__(self, error: SelectorError | None, estimate: int | None = None) -> None:
+        put(self, "error", error)
+        put(self, "estimate", estimate)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selector:
+class Selector(Record):
     """A compiled selector; equal selectors are the same object as long as the cache holds them."""
+
+    __slots__ = ("_closure", "_environment", "_slots", "estimate", "expression", "gates", "minor")
 
     expression: str
     minor: str
     gates: Gates
     estimate: int
-    _environment: Environment = field(repr=False)
-    _closure: Closure | None = field(repr=False)
-    _slots: int = field(repr=False)
+    _environment: Environment
+    _closure: Closure | None
+    _slots: int
+
+    def __init__(
+        self,
+        expression: str,
+        *,
+        minor: str,
+        gates: Gates,
+        estimate: int,
+        environment: Environment,
+        closure: Closure | None,
+        slots: int,
+    ) -> None:
+        put(self, "expression", expression)
+        put(self, "minor", minor)
+        put(self, "gates", gates)
+        put(self, "estimate", estimate)
+        put(self, "_environment", environment)
+        put(self, "_closure", closure)
+        put(self, "_slots", slots)
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def evaluate(self, view: DeviceView) -> Answer:
         """Answer for one device, as kube-scheduler would."""
@@ -232,7 +268,15 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
         if names & _SEARCHING:
             closure = _metered(closure)
         slots = planner.slots
-    return Selector(expression, minor, gates, cost, scheduler, closure, slots)
+    return Selector(
+        expression,
+        minor=minor,
+        gates=gates,
+        estimate=cost,
+        environment=scheduler,
+        closure=closure,
+        slots=slots,
+    )
 
 
 def _metered(closure: Closure) -> Closure:
@@ -269,6 +313,8 @@ def _deep(work: Callable[[], _T]) -> _T:
         return work()
     except RecursionError:
         pass
+    from threading import Thread  # noqa: PLC0415 - only the deepest expressions need one
+
     outcome: list[_T] = []
     problem: list[BaseException] = []
 

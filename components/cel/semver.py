@@ -9,8 +9,12 @@ language. Build metadata is kept and never compared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from components.cel.record import Record, put
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
 
 _MAX: Final = 2**64 - 1
 _MAX_TEXT: Final = 20  # digits of the largest number
@@ -27,15 +31,25 @@ class SemverError(ValueError):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Semver:
+class Semver(Record):
     """One version; equality and order ignore the build metadata."""
+
+    __slots__ = ("build", "major", "minor", "patch", "pre")
 
     major: int
     minor: int
     patch: int
-    pre: tuple[int | str, ...] = ()
-    build: tuple[str, ...] = field(default=(), repr=False)
+    pre: tuple[int | str, ...]
+    build: tuple[str, ...]
+
+    def __init__(
+        self, major: int, minor: int, patch: int, pre: tuple[int | str, ...] = (), build: tuple[str, ...] = ()
+    ) -> None:
+        put(self, "major", major)
+        put(self, "minor", minor)
+        put(self, "patch", patch)
+        put(self, "pre", pre)
+        put(self, "build", build)
 
     @classmethod
     def parse(cls, text: str, *, normalize: bool = False) -> Semver:

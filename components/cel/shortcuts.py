@@ -5,18 +5,19 @@ They answer exactly as the general closures do and fall back to them for every v
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel.equality import compare, equal_at
 from components.cel.problem import EvaluationError
 from components.cel.values import Cell, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Final, TypeAlias
+
     from components.cel.quantity import Quantity
 
-Closure = Callable[[list[Any]], Value]
-Address = tuple[str, str, int]
+Closure: TypeAlias = "Callable[[list[Any]], Value]"
+Address: TypeAlias = tuple[str, str, int]
 
 TESTS: Final[dict[str, Callable[[int], bool]]] = {
     "_<_": lambda sign: sign < 0,

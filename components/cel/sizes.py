@@ -11,10 +11,11 @@ reaches an upper one in upstream's two-sided arithmetic.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from components.cel.syntax import Expr
     from components.cel.types import Type
 
@@ -52,14 +53,16 @@ def union(left: Size, right: Size) -> Size:
     return min(left[0], right[0]), max(left[1], right[1])
 
 
-@dataclass(frozen=True, slots=True)
 class Node:
     """An argument as the price list sees it."""
 
-    path: Path
-    type: Type
-    expr: Expr | None
-    size: Size | None
+    __slots__ = ("expr", "path", "size", "type")
+
+    def __init__(self, path: Path, kind: Type, expr: Expr | None, size: Size | None) -> None:
+        self.path = path
+        self.type = kind
+        self.expr = expr
+        self.size = size
 
 
 _BOUNDS: Final = {"driver": 63, "allowMultipleAllocations": 1, "attributes": 32, "capacity": 32}

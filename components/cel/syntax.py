@@ -5,103 +5,163 @@ Types and overloads are kept beside the tree (``components.cel.checked``), so th
 environments. ``id`` is unique in a tree, ``pos`` is the code-point offset that an error about the node points at.
 """
 
+# ruff: noqa: A002 - arguments are named as the attributes
+# ruff: noqa: FBT001 - as A002
 # ruff: noqa: PLR0911 - one return per kind of value reads best
+# ruff: noqa: PLR0917 - id, place and height come first in all of them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from components.cel.values import Value
 
 
-@dataclass(slots=True, eq=False)
 class Expr:
     """What all nodes have; ``height`` counts the nested operations that the parser's depth limit counts."""
 
-    id: int
-    pos: int
-    height: int
+    __slots__ = ("height", "id", "pos")
+
+    def __init__(self, id: int, pos: int, height: int) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
 
 
-@dataclass(slots=True, eq=False)
 class Literal(Expr):
     """A constant: null, bool, int, uint, double, string or bytes."""
 
-    value: Value
+    __slots__ = ("value",)
+
+    def __init__(self, id: int, pos: int, height: int, value: Value) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.value = value
 
 
-@dataclass(slots=True, eq=False)
 class Ident(Expr):
     """A name; a leading dot is kept."""
 
-    name: str
+    __slots__ = ("name",)
+
+    def __init__(self, id: int, pos: int, height: int, name: str) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.name = name
 
 
-@dataclass(slots=True, eq=False)
 class Select(Expr):
     """``operand.field``, or the presence test of ``has()`` when ``test`` is set."""
 
-    operand: Expr
-    field: str
-    test: bool
+    __slots__ = ("field", "operand", "test")
+
+    def __init__(self, id: int, pos: int, height: int, operand: Expr, field: str, test: bool) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.operand = operand
+        self.field = field
+        self.test = test
 
 
-@dataclass(slots=True, eq=False)
 class Call(Expr):
     """A call, global when ``target`` is absent; operators are calls of names such as ``_+_``."""
 
-    function: str
-    target: Expr | None
-    args: tuple[Expr, ...]
+    __slots__ = ("args", "function", "target")
+
+    def __init__(
+        self, id: int, pos: int, height: int, function: str, target: Expr | None, args: tuple[Expr, ...]
+    ) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.function = function
+        self.target = target
+        self.args = args
 
 
-@dataclass(slots=True, eq=False)
 class ListExpr(Expr):
     """A list literal; ``optional`` has the indices written ``?e``."""
 
-    elements: tuple[Expr, ...]
-    optional: frozenset[int]
+    __slots__ = ("elements", "optional")
+
+    def __init__(self, id: int, pos: int, height: int, elements: tuple[Expr, ...], optional: frozenset[int]) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.elements = elements
+        self.optional = optional
 
 
-@dataclass(slots=True, eq=False)
 class Entry:
     """One entry of a map or message literal; the key of a message is the field's name."""
 
-    pos: int
-    key: Expr | str
-    value: Expr
-    optional: bool
+    __slots__ = ("key", "optional", "pos", "value")
+
+    def __init__(self, pos: int, key: Expr | str, value: Expr, optional: bool) -> None:
+        self.pos = pos
+        self.key = key
+        self.value = value
+        self.optional = optional
 
 
-@dataclass(slots=True, eq=False)
 class MapExpr(Expr):
     """A map literal."""
 
-    entries: tuple[Entry, ...]
+    __slots__ = ("entries",)
+
+    def __init__(self, id: int, pos: int, height: int, entries: tuple[Entry, ...]) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.entries = entries
 
 
-@dataclass(slots=True, eq=False)
 class StructExpr(Expr):
     """A message literal ``Name{field: value}``."""
 
-    name: str
-    entries: tuple[Entry, ...]
+    __slots__ = ("entries", "name")
+
+    def __init__(self, id: int, pos: int, height: int, name: str, entries: tuple[Entry, ...]) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.name = name
+        self.entries = entries
 
 
-@dataclass(slots=True, eq=False)
 class Fold(Expr):
     """What comprehension macros expand to: fold ``range`` into ``accu`` while ``condition`` holds."""
 
-    range: Expr
-    var: str
-    var2: str
-    accu: str
-    init: Expr
-    condition: Expr
-    step: Expr
-    result: Expr
+    __slots__ = ("accu", "condition", "init", "range", "result", "step", "var", "var2")
+
+    def __init__(
+        self,
+        id: int,
+        pos: int,
+        height: int,
+        range: Expr,
+        var: str,
+        var2: str,
+        accu: str,
+        init: Expr,
+        condition: Expr,
+        step: Expr,
+        result: Expr,
+    ) -> None:
+        self.id = id
+        self.pos = pos
+        self.height = height
+        self.range = range
+        self.var = var
+        self.var2 = var2
+        self.accu = accu
+        self.init = init
+        self.condition = condition
+        self.step = step
+        self.result = result
 
 
 def qualified_name(node: Expr) -> str:

@@ -9,7 +9,6 @@ arguments are not found is free. That search is part of the answer and is kept.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.kinds import own_size, size_of
 from components.cel.library.formats import regex_size
@@ -17,8 +16,10 @@ from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import Cell, CelMap, Cidr, IpAddress, NamedFormat, Url, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any, Final, TypeAlias
 
 _TEXT: Final = 0.1
 _REGEX: Final = 0.25
@@ -275,4 +276,4 @@ def is_failure(value: Value) -> bool:
     return type(value) is EvaluationError
 
 
-Run = Any
+Run: TypeAlias = "Any"

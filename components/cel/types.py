@@ -6,42 +6,59 @@ from everything; ``error`` marks a sub-expression that already has a problem, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Final
+from components.cel.record import Record, put
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
-class Kind(StrEnum):
-    """The category of a type."""
+class Kind:
+    """The categories of types: words that are compared by identity."""
 
-    ANY = "any"
-    BOOL = "bool"
-    BYTES = "bytes"
-    DOUBLE = "double"
-    DURATION = "duration"
-    DYN = "dyn"
-    ERROR = "error"
-    INT = "int"
-    LIST = "list"
-    MAP = "map"
-    NULL = "null"
-    OPAQUE = "opaque"
-    STRING = "string"
-    STRUCT = "struct"
-    TIMESTAMP = "timestamp"
-    TYPE = "type"
-    PARAM = "param"
-    UINT = "uint"
+    ANY: Final = "any"
+    BOOL: Final = "bool"
+    BYTES: Final = "bytes"
+    DOUBLE: Final = "double"
+    DURATION: Final = "duration"
+    DYN: Final = "dyn"
+    ERROR: Final = "error"
+    INT: Final = "int"
+    LIST: Final = "list"
+    MAP: Final = "map"
+    NULL: Final = "null"
+    OPAQUE: Final = "opaque"
+    STRING: Final = "string"
+    STRUCT: Final = "struct"
+    TIMESTAMP: Final = "timestamp"
+    TYPE: Final = "type"
+    PARAM: Final = "param"
+    UINT: Final = "uint"
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Record):
     """One type; ``nullable`` marks the wrapper types of protobuf, which also take null."""
 
-    kind: Kind
+    __slots__ = ("kind", "name", "nullable", "params")
+
+    kind: str
     name: str
-    params: tuple[Type, ...] = ()
-    nullable: bool = field(default=False, compare=False)
+    params: tuple[Type, ...]
+    nullable: bool
+
+    def __init__(self, kind: str, name: str, params: tuple[Type, ...] = (), *, nullable: bool = False) -> None:
+        put(self, "kind", kind)
+        put(self, "name", name)
+        put(self, "params", params)
+        put(self, "nullable", nullable)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Type):
+            return NotImplemented
+        return self.kind is other.kind and self.name == other.name and self.params == other.params
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, self.params))
 
     def __str__(self) -> str:
         """Write as the language's own messages do."""

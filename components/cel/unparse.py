@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from components.cel.estimate import is_bind
 from components.cel.library.text import quote
 from components.cel.syntax import Call, Entry, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
 from components.cel.values import UInt, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _BINARY: Final = {
     "_&&_": (2, " && "), "_||_": (1, " || "), "_==_": (3, " == "), "_!=_": (3, " != "), "_<_": (3, " < "),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from components.cel import types as t
 from components.cel.library.registry import implementation
 from components.cel.library.templates import TemplateError, clauses
@@ -13,8 +11,10 @@ from components.cel.regex.pattern import compile_pattern
 from components.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
 from components.cel.types import Kind, Type, equivalent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Final
 
     from components.cel.checker import Checked
 

@@ -8,18 +8,18 @@ it was made, with two exceptions that upstream makes as well: the accumulator of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
 from components.cel.problem import EvaluationAborted
+from components.cel.record import Record, put
 from components.cel.semver import Semver
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Final, TypeAlias
 
     from components.cel.quantity import Quantity
 
-Value: TypeAlias = Any
+Value: TypeAlias = "Any"
 
 
 class UInt(int):
@@ -116,11 +116,15 @@ def key_of(key: Value) -> Value:
 UNHASHABLE: Final[set[type]] = {bytes, Semver}  # and NamedFormat, below
 
 
-@dataclass(frozen=True, slots=True)
-class Opt:
+class Opt(Record):
     """A present optional."""
 
+    __slots__ = ("value",)
+
     value: Value
+
+    def __init__(self, value: Value) -> None:
+        put(self, "value", value)
 
 
 class _Nothing:
@@ -133,26 +137,39 @@ NOTHING: Final = _Nothing()
 OPTIONALS: Final = frozenset({Opt, _Nothing})
 
 
-@dataclass(frozen=True, slots=True)
-class TypeValue:
+class TypeValue(Record):
     """A type as a value, as ``type(x)`` gives it."""
+
+    __slots__ = ("name",)
 
     name: str
 
+    def __init__(self, name: str) -> None:
+        put(self, "name", name)
 
-@dataclass(frozen=True, slots=True)
-class Timestamp:
+
+class Timestamp(Record):
     """Nanoseconds since the epoch and the offset from UTC it was written with, in seconds."""
 
+    __slots__ = ("nanos", "offset")
+
     nanos: int
-    offset: int = 0
+    offset: int
+
+    def __init__(self, nanos: int, offset: int = 0) -> None:
+        put(self, "nanos", nanos)
+        put(self, "offset", offset)
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Record):
     """Nanoseconds in int64."""
 
+    __slots__ = ("nanos",)
+
     nanos: int
+
+    def __init__(self, nanos: int) -> None:
+        put(self, "nanos", nanos)
 
 
 class Cell:
@@ -173,25 +190,36 @@ class Cell:
         return self.box[0]
 
 
-@dataclass(frozen=True, slots=True)
-class IpAddress:
+class IpAddress(Record):
     """An IP address: its number, 4 or 6, and the zone upstream would keep."""
+
+    __slots__ = ("family", "number")
 
     number: int
     family: int
 
+    def __init__(self, number: int, family: int) -> None:
+        put(self, "number", number)
+        put(self, "family", family)
 
-@dataclass(frozen=True, slots=True)
-class Cidr:
+
+class Cidr(Record):
     """An address with a prefix length, host bits kept."""
+
+    __slots__ = ("address", "prefix")
 
     address: IpAddress
     prefix: int
 
+    def __init__(self, address: IpAddress, prefix: int) -> None:
+        put(self, "address", address)
+        put(self, "prefix", prefix)
 
-@dataclass(frozen=True, slots=True)
-class Url:
+
+class Url(Record):
     """A parsed URL, as far as selectors can look into it."""
+
+    __slots__ = ("escaped_path", "host", "query", "scheme", "text")
 
     text: str
     scheme: str
@@ -199,12 +227,23 @@ class Url:
     escaped_path: str
     query: str
 
+    def __init__(self, text: str, scheme: str, host: str, escaped_path: str, query: str) -> None:
+        put(self, "text", text)
+        put(self, "scheme", scheme)
+        put(self, "host", host)
+        put(self, "escaped_path", escaped_path)
+        put(self, "query", query)
 
-@dataclass(frozen=True, slots=True)
-class NamedFormat:
+
+class NamedFormat(Record):
     """One of the named formats of Kubernetes."""
 
+    __slots__ = ("name",)
+
     name: str
+
+    def __init__(self, name: str) -> None:
+        put(self, "name", name)
 
 
 UNHASHABLE.add(NamedFormat)

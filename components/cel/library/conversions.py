@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from components.cel.arithmetic import MAX_INT, MAX_UINT, MIN_INT, timestamp
 from components.cel.kinds import type_name
@@ -15,8 +14,10 @@ from components.cel.library.times import parse_duration, parse_timestamp, second
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, TypeValue, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final, NoReturn
 
 _INT: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT: Final = re.compile(r"[0-9]+", re.ASCII)

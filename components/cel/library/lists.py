@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import plus
 from components.cel.equality import ORDERED, compare, contains, equal, no_overload
@@ -11,8 +10,10 @@ from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any, Final
 
 MAX_LIST: Final = 1_000_000
 MAX_INCLUDES: Final = 48

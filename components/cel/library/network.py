@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Cidr, IpAddress, StringMap, Url, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
 _V4: Final = 4
 _V6: Final = 6

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel.arithmetic import MIN_TIME
 from components.cel.problem import EvaluationError
 from components.cel.quantity import Quantity, QuantityError
 from components.cel.semver import Semver, SemverError
 from components.cel.values import NOTHING, Cell, CelMap, Duration, Opt, Timestamp, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
 _WRAP: Final = 2**64
 _MAX_INT: Final = 2**63

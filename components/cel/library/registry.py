@@ -8,9 +8,6 @@ found is called with exactly the arguments of the call, receiver first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
-
 from components.cel.arithmetic import OPERATORS, negate
 from components.cel.equality import ORDERED, compare, contains, no_overload
 from components.cel.kinds import fits
@@ -21,10 +18,14 @@ from components.cel.regex.pattern import computed_pattern
 from components.cel.types import Kind
 from components.cel.values import CelMap, MapAccumulator, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Final, TypeAlias
+
     from components.cel.declarations import Function, Overload
 
-Implementation = Callable[..., Value]
+Implementation: TypeAlias = "Callable[..., Value]"
 
 
 def _not(value: Value) -> Value:

@@ -9,7 +9,6 @@ The same walk over the template serves the compile-time check of constant templa
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NoReturn
 
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
 from components.cel.library.conversions import double_text
@@ -17,8 +16,10 @@ from components.cel.library.text import MAX_TEXT, limited
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final, NoReturn
 
 MAX_PRECISION: Final = 1_000
 _DEFAULT: Final = 6

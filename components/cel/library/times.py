@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
 
 from components.cel.arithmetic import timestamp
 from components.cel.problem import EvaluationError
 from components.cel.values import Duration, Timestamp, Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final
 
 _BILLION: Final = 10**9
 _DAY: Final = 86_400

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+
+from components.cel.record import Record, put
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 MAX_RUNE: Final = 0x10FFFF
@@ -114,13 +118,21 @@ def _orbit(char: str) -> set[int]:
     return {ord(form) for form in forms if len(form) == 1}
 
 
-@dataclass(frozen=True, slots=True)
-class CharSet:
+class CharSet(Record):
     """A set of code points; ``categories`` are Unicode categories with a sign, added to the ranges."""
 
+    __slots__ = ("categories", "inverted", "ranges")
+
     ranges: Ranges
-    categories: tuple[tuple[str, bool], ...] = ()
-    inverted: bool = False
+    categories: tuple[tuple[str, bool], ...]
+    inverted: bool
+
+    def __init__(
+        self, ranges: Ranges, categories: tuple[tuple[str, bool], ...] = (), *, inverted: bool = False
+    ) -> None:
+        put(self, "ranges", ranges)
+        put(self, "categories", categories)
+        put(self, "inverted", inverted)
 
     def has(self, char: str) -> bool:
         """Tell whether a character is in the set."""

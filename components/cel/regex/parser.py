@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, NoReturn, TypeAlias
-
 from components.cel.regex.charset import CATEGORIES, MAX_RUNE, PERL, POSIX, CharSet, Ranges, folded, negated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, NoReturn, TypeAlias
 
 Op: TypeAlias = tuple[str, object, bool]
 Code: TypeAlias = list[Op]
@@ -31,14 +32,16 @@ class RegexError(ValueError):
         self.unsupported = unsupported
 
 
-@dataclass(slots=True)
 class _Level:
     """What is open at one parenthesis: finished branches and the items of the running one, with their repeats."""
 
-    flags: frozenset[str]
-    branches: list[Code] = field(default_factory=list)
-    items: list[Code] = field(default_factory=list)
-    weights: list[int] = field(default_factory=list)
+    __slots__ = ("branches", "flags", "items", "weights")
+
+    def __init__(self, flags: frozenset[str]) -> None:
+        self.flags = flags
+        self.branches: list[Code] = []
+        self.items: list[Code] = []
+        self.weights: list[int] = []
 
 
 class RegexParser:
@@ -222,7 +225,7 @@ class RegexParser:
             ranges.append((low, high))
         self._pos += 1
         joined = folded(tuple(ranges)) if "i" in self._flags else tuple(ranges)
-        self._push_set(CharSet(joined, tuple(categories), inverted))
+        self._push_set(CharSet(joined, tuple(categories), inverted=inverted))
 
     def _posix(self) -> CharSet | None:
         end = self._text.find(":]", self._pos + 2)

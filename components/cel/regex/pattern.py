@@ -15,14 +15,17 @@ import re
 from contextvars import ContextVar
 from functools import lru_cache
 from math import comb, prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from components.cel.problem import EvaluationError
 from components.cel.regex.charset import CharSet
 from components.cel.regex.parser import MAX_CODE, Code, RegexParser
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final, TypeAlias, TypeVar
+
+    _T = TypeVar("_T")
 
 MAX_WORK: Final = 2_000_000
 MAX_TOTAL: Final = 20_000_000
@@ -40,10 +43,9 @@ _ASSERTIONS: Final = {
     "word": _EDGE, "no-word": _NO_EDGE,
 }  # fmt: skip
 _CHAR, _SPLIT, _ASSERT, _JUMP, _MATCH = range(5)
-Instruction: TypeAlias = list[Any]
-Program: TypeAlias = tuple[tuple[Any, ...], ...]
+Instruction: TypeAlias = "list[Any]"
+Program: TypeAlias = "tuple[tuple[Any, ...], ...]"
 Fragment: TypeAlias = tuple[int, list[tuple[int, int]], bool]
-_T = TypeVar("_T")
 
 
 class _Meter:
