@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from components.cel.equality import equal, equal_at, no_overload
-from components.cel.library.registry import found_text
+from components.cel.equality import equal, equal_at
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.qualify import through_native
 from components.cel.values import NOTHING, UNHASHABLE, Opt, Value
@@ -241,23 +240,11 @@ def or_else(optional: Closure, otherwise: Closure, *, unwrap: bool) -> Closure:
     return choose
 
 
-def patterned(name: str, pattern: Any, args: list[Closure], pos: int) -> Closure:
-    """Plan a call with a constant pattern."""
-    text, rest = args[0], args[2:]
+def searching(name: str, pattern: Any) -> Callable[..., Value]:
+    """Give what a call with a constant pattern runs."""
+    from components.cel.library.searches import with_constant  # noqa: PLC0415 - only searches pay for the engine
 
-    def run(env: Env) -> Value:
-        value = text(env)
-        limit = rest[0](env) if rest else -1
-        try:
-            if type(value) is not str or type(limit) is not int:
-                raise no_overload(name)
-            if name == "matches":
-                return pattern.matches(value)
-            return found_text(pattern, value) if name == "find" else pattern.find_all(value, limit)
-        except EvaluationError as error:
-            raise placed(error, pos) from None
-
-    return run
+    return with_constant(name, pattern)
 
 
 def computed_once(run: Callable[..., Value], values: list[Value], pos: int) -> Closure:

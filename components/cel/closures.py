@@ -27,14 +27,14 @@ from components.cel.branches import (
     membership,
     not_strictly_false,
     or_else,
-    patterned,
     placed,
+    searching,
     unequal,
 )
 from components.cel.library.registry import implementation
 from components.cel.loops import FoldPlans, Unset, bind_variable
 from components.cel.problem import EvaluationError
-from components.cel.qualify import check_key, get, get_optional, is_present, through_native
+from components.cel.qualify import ABSENT, check_key, get, get_optional, is_present, through_native
 from components.cel.shortcuts import (
     QUANTITY_TESTS,
     TESTS,
@@ -160,7 +160,7 @@ class Planner(FoldPlans):
             planned.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level
         pattern = self._constants.patterns.get(node.id)
         if pattern is not None:
-            return patterned(name, pattern, planned, node.pos)
+            return invoke(searching(name, pattern), planned, node.pos)
         run = implementation(self._checked.environment.functions[name], overloads, growing=False)
         if planned and all(is_constant(one) for one in planned):
             return computed_once(run, [one([]) for one in planned], node.pos)
@@ -350,7 +350,7 @@ def _one_step(base: Closure, pos: int, key: Value) -> Closure:
         value = base(env)
         if type(value) is Opt:
             found = get_optional(through_native(value.value), key)
-            return NOTHING if found is NOTHING else Opt(found)
+            return NOTHING if found is ABSENT else Opt(found)
         if value is NOTHING:
             return value
         try:
@@ -380,7 +380,7 @@ def _chain(base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bo
                 value = get_optional(value, key) if optional else get(value, key)
             except EvaluationError as error:
                 raise placed(error, pos) from None
-            if optional and value is NOTHING:
+            if value is ABSENT:
                 return False if keys[-1][4] else NOTHING
         return Opt(value) if optional else value
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from components.cel.library.registry import implementation
 from components.cel.problem import EvaluationAborted, EvaluationError, SelectorError
-from components.cel.regex.parser import RegexError
-from components.cel.regex.pattern import Pattern, compile_pattern
 from components.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Select, children
+from components.cel.types import Kind
 from components.cel.values import CelMap, TypeValue, UInt, Value
 
 TYPE_CHECKING = False
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from components.cel.checker import Checked
+    from components.cel.regex.pattern import Pattern
 
 CONVERSIONS: Final = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
@@ -63,6 +63,9 @@ class _Folder:
             self.found.values[node.id] = TypeValue(named)
             return
         if isinstance(node, Ident):
+            if self._checked.types[node.id].kind is Kind.TYPE:  # upstream takes it for the name of a type
+                message = f"reference to undefined type: {node.name[:80]}"
+                raise SelectorError("undeclared", message, expression=self._expression, offset=node.pos)
             return
         if isinstance(node, Select):
             self.visit(node.operand)
@@ -148,6 +151,9 @@ class _Folder:
         source = self.found.values.get(args[1].id) if len(args) > 1 else None
         if not isinstance(source, str):
             return
+        from components.cel.regex.parser import RegexError  # noqa: PLC0415 - only searches pay for the engine
+        from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
+
         try:
             self.found.patterns[node.id] = compile_pattern(source)
         except RegexError as error:

@@ -35,11 +35,11 @@ from components.cel.counted_nodes import (
     membership,
     not_optional,
     not_strictly_false,
-    pattern_run,
     strict,
 )
 from components.cel.estimate import is_bind
 from components.cel.library.registry import implementation, is_variadic
+from components.cel.library.searches import with_constant
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.regex.pattern import metered
 from components.cel.sizes import LIST_COST, MAP_COST, STRUCT_COST
@@ -170,7 +170,7 @@ class _Planner:
         function = self._checked.environment.functions[name]
         early = len(args) > _BINARY or pattern is not None or is_variadic(function, overloads)
         if pattern is not None:  # noqa: SIM108 - two lines read better
-            run = pattern_run(name, pattern)
+            run = with_constant(name, pattern)
         else:
             run = implementation(function, overloads, growing=True)
         if name == "@not_strictly_false":

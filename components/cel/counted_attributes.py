@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from components.cel.loops import Unset, growable
 from components.cel.problem import EvaluationAborted, EvaluationError
-from components.cel.qualify import check_key, get, get_optional, is_present, through_native
+from components.cel.qualify import ABSENT, check_key, get, get_optional, is_present, through_native
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ class Step:
         self.address: tuple[Value, ...] | None = None
 
     def take(self, state: State, value: Value, *, optional: bool) -> Value:
-        """Make the step, count it, and give what is there, ``NOTHING``, or an error."""
+        """Make the step, count it, and give what is there, ``ABSENT``, or an error."""
         key = self.key
         if self.attribute is not None:
             key = self.attribute.resolve(state)
@@ -52,7 +52,7 @@ class Step:
             if self.test:
                 present = is_present(value, key)
                 if optional and not present:
-                    return NOTHING
+                    return ABSENT
                 return self._observed(state, present)
             found = get_optional(value, key) if optional else get(value, key)
         except EvaluationError as error:
@@ -63,7 +63,7 @@ class Step:
         except EvaluationAborted as error:
             error.offset = self.pos
             raise
-        return found if found is NOTHING else self._observed(state, found)
+        return found if found is ABSENT else self._observed(state, found)
 
     def _observed(self, state: State, value: Value) -> Value:
         state.tracker.cost += 1
@@ -117,8 +117,8 @@ class Attribute:
             value = step.take(state, value, optional=optional)
             if type(value) is EvaluationError:
                 return value
-            if optional and value is NOTHING:
-                return value
+            if value is ABSENT:
+                return NOTHING
         return Opt(value) if optional else value
 
     def _operand_value(self, state: State) -> Value:

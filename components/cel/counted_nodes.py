@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from components.cel.equality import equal
-from components.cel.library.registry import found_text
 from components.cel.loops import Unset, entries, settled
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.tracker import Tracker, call_cost
@@ -12,7 +11,7 @@ from components.cel.values import NOTHING, OPTIONALS, UNHASHABLE, CelMap, Opt, V
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from components.cel.device import DeviceView
     from components.cel.syntax import Call, Fold
@@ -238,19 +237,6 @@ def not_strictly_false(arg: Node) -> Callable[[State], Value]:
     def run(state: State) -> Value:
         value = arg.evaluate(state)
         return value if type(value) is bool else True
-
-    return run
-
-
-def pattern_run(name: str, pattern: Any) -> Callable[..., Value]:
-    """Run a function with a constant pattern."""
-
-    def run(text: Value, _source: Value, limit: Value = -1) -> Value:
-        if type(text) is not str or type(limit) is not int:
-            raise EvaluationError("no-such-overload", f"no such overload: {name}")
-        if name == "matches":
-            return pattern.matches(text)
-        return found_text(pattern, text) if name == "find" else pattern.find_all(text, limit)
 
     return run
 

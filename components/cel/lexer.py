@@ -6,12 +6,13 @@ A token is (kind, text, offset). The kind of an operator or bracket is its own t
 
 from __future__ import annotations
 
-import re
+from functools import cache
 
 from components.cel.problem import SelectorError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Final, TypeAlias
 
 Token: TypeAlias = tuple[str, str, int]
@@ -22,7 +23,7 @@ _TEXT: Final = (
     rf"\"\"\"(?:{_ESCAPE}|[^\\])*?\"\"\"|'''(?:{_ESCAPE}|[^\\])*?'''"
     rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*\"|'(?:{_ESCAPE}|[^\\'\n\r])*'"
 )
-_TOKEN: Final = re.compile(
+_TOKEN: Final = (
     rf"(?P<blank>[\t \r\n\f]+|//[^\n]*)"
     rf"|(?P<bytes>[bB](?:{_RAW}|{_TEXT}))"
     rf"|(?P<string>{_RAW}|{_TEXT})"
@@ -37,11 +38,18 @@ _QUOTES: Final = ("'", '"')
 _WORDS: Final = frozenset({"in", "true", "false", "null"})
 
 
+@cache
+def _pattern() -> re.Pattern[str]:
+    import re  # noqa: PLC0415 - neither reading nor compiling the pattern belongs to an import
+
+    return re.compile(_TOKEN)
+
+
 def tokens_of(expression: str) -> list[Token]:
     """Split the expression; the last token is ``end``."""
     tokens: list[Token] = []
     pos, end = 0, len(expression)
-    match = _TOKEN.match
+    match = _pattern().match
     while pos < end:
         found = match(expression, pos)
         if found is None:

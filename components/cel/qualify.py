@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 _NO_NATIVE: Final = frozenset({Cell, Semver, IpAddress, Cidr, Url, NamedFormat})
+ABSENT: Final = object()
+"""What an optional step finds where nothing is; an absent optional that a list or a map holds is a value."""
 KEYS: Final = frozenset({str, int, UInt, bool, float})
 
 
@@ -85,20 +87,20 @@ def get(value: Value, key: Value) -> Value:
 
 
 def get_optional(value: Value, key: Value) -> Value:
-    """Select or index; ``NOTHING`` for what is not there, and for values without fields."""
+    """Select or index; ``ABSENT`` for what is not there, and for values without fields."""
     if isinstance(value, CelMap):
         found = value.find(key)
-        return NOTHING if found is None else found[1]
+        return ABSENT if found is None else found[1]
     if isinstance(value, list):
         index = index_of(key)
-        return value[index] if 0 <= index < len(value) else NOTHING
-    return NOTHING
+        return value[index] if 0 <= index < len(value) else ABSENT
+    return ABSENT
 
 
 def is_present(value: Value, key: Value) -> bool:
     """Test for a field."""
     return (
-        get_optional(value, key) is not NOTHING
+        get_optional(value, key) is not ABSENT
         if isinstance(value, list)
         else (isinstance(value, CelMap) and value.find(key) is not None)
     )

@@ -131,14 +131,13 @@ class Quantity(Record):
     def add(self, other: Quantity | int) -> Quantity:
         """Add; small plus small stays small unless int64 overflows."""
         right = Quantity.of(other) if isinstance(other, int) else other
-        return _sum(self, right.mantissa, right)
+        return _sum(self, right, right.mantissa, right.mantissa)
 
     def sub(self, other: Quantity | int) -> Quantity:
         """Subtract; the form follows the same rule as ``add``."""
         right = Quantity.of(other) if isinstance(other, int) else other
         # The smallest int64 negates to itself in the small form, as in Go.
-        negated = right.mantissa if right.mantissa == MIN_INT64 and not (self.big or right.big) else -right.mantissa
-        return _sum(self, negated, right)
+        return _sum(self, right, right.mantissa if right.mantissa == MIN_INT64 else -right.mantissa, -right.mantissa)
 
     def ceil(self) -> int:
         """Round away from zero to a whole number."""
@@ -358,17 +357,16 @@ def _aligned(left: Quantity, right: Quantity) -> tuple[int, int]:
     return left.mantissa * 10 ** (left.scale - low), right.mantissa * 10 ** (right.scale - low)
 
 
-def _sum(left: Quantity, mantissa: int, right: Quantity) -> Quantity:
+def _sum(left: Quantity, right: Quantity, small_mantissa: int, mantissa: int) -> Quantity:
     form = left.format if left.mantissa else right.format
     if not left.big and not right.big:
-        if not mantissa:
+        if not small_mantissa:
             return Quantity(left.mantissa, left.scale, format=form)
         if not left.mantissa:
-            return Quantity(mantissa, right.scale, format=form)
-        small = _small_sum(left, mantissa, right.scale)
+            return Quantity(small_mantissa, right.scale, format=form)
+        small = _small_sum(left, small_mantissa, right.scale)
         if small is not None:
             return Quantity(*small, format=form)
-        mantissa = -right.mantissa if mantissa == right.mantissa == MIN_INT64 else mantissa
     low = min(left.scale, right.scale)
     if max(left.scale, right.scale) - low > MAX_SPAN:
         raise QuantityError(f"numbers more than {MAX_SPAN} digits apart are not added", unsupported=True)

@@ -26,7 +26,6 @@ from components.cel.messages import words
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
 from components.cel.record import Record, put
-from components.cel.regex.pattern import metered
 from components.cel.syntax import Call, Expr, children
 from components.cel.validators import validate
 from components.cel.values import Opt, Value
@@ -281,6 +280,8 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
 
 def _metered(closure: Closure) -> Closure:
     """Bound what all searches of an evaluation cost together."""
+    from components.cel.regex.pattern import metered  # noqa: PLC0415 - only searches pay for the engine
+
     return lambda env: metered(lambda: closure(env))
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from components.cel import types as t
 from components.cel.library.registry import implementation
-from components.cel.library.templates import TemplateError, clauses
 from components.cel.problem import EvaluationError, SelectorError
-from components.cel.regex.parser import RegexError
-from components.cel.regex.pattern import compile_pattern
 from components.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr, children
 from components.cel.types import Kind, Type, equivalent
 
@@ -71,6 +68,9 @@ def _call(node: Call, checked: Checked, expression: str) -> None:
         except EvaluationError as error:
             raise _refuse(f"bad-{name}-literal", f"invalid {name} argument", expression, first) from error
     elif name == "matches" and isinstance(first, Literal) and isinstance(first.value, str):
+        from components.cel.regex.parser import RegexError  # noqa: PLC0415 - only searches pay for the engine
+        from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
+
         try:
             compile_pattern(first.value)
         except RegexError as error:
@@ -82,6 +82,8 @@ def _call(node: Call, checked: Checked, expression: str) -> None:
 
 
 def _template(node: Call, checked: Checked, expression: str) -> None:
+    from components.cel.library.templates import TemplateError, clauses  # noqa: PLC0415 - only templates pay for them
+
     template, listed = node.target, node.args[0]
     if not isinstance(template, Literal) or not isinstance(template.value, str) or not isinstance(listed, ListExpr):
         return

@@ -47,8 +47,10 @@ class CelMap(dict[Value, tuple[Value, Value]]):
 
     def find(self, key: Value) -> tuple[Value, Value] | None:
         """Look a key up; ints, uints and whole doubles find each other."""
+        if not self:  # upstream does not look at the key then, which may be one that cannot be hashed
+            return None
         found = self.get(key_of(key))
-        if found is None and self:
+        if found is None:
             kind = type(key)
             if kind is int:
                 return self.get(("uint", key))

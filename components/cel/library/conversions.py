@@ -8,11 +8,10 @@ import math
 import re
 
 from components.cel.arithmetic import MAX_INT, MAX_UINT, MIN_INT, timestamp
-from components.cel.kinds import type_name
 from components.cel.library.network import address_text, block_text
 from components.cel.library.times import parse_duration, parse_timestamp, seconds_text, timestamp_text
 from components.cel.problem import EvaluationError
-from components.cel.values import Duration, TypeValue, UInt, Value
+from components.cel.values import Duration, UInt, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -194,8 +193,3 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "int64_to_uint64": _int_to_uint,
     "string_to_uint64": _text_to_uint,
 }
-
-
-def type_of(value: Value) -> TypeValue:
-    """Give the type of a value as a value."""
-    return TypeValue(type_name(value))

@@ -8,20 +8,20 @@ found is called with exactly the arguments of the call, receiver first.
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
+
 from components.cel.arithmetic import OPERATORS, negate
 from components.cel.equality import ORDERED, compare, contains, no_overload
-from components.cel.kinds import fits
-from components.cel.library import conversions, formats, lists, network, objects, templates, text, times
+from components.cel.kinds import fits, type_name
 from components.cel.problem import EvaluationError
-from components.cel.regex.parser import RegexError
-from components.cel.regex.pattern import computed_pattern
 from components.cel.types import Kind
-from components.cel.values import CelMap, MapAccumulator, Value
+from components.cel.values import CelMap, MapAccumulator, TypeValue, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Final, TypeAlias
+    from typing import Final, TypeAlias
 
     from components.cel.declarations import Function, Overload
 
@@ -40,6 +40,10 @@ def _size(value: Value) -> Value:
     raise no_overload("size")
 
 
+def _type(value: Value) -> Value:
+    return TypeValue(type_name(value))
+
+
 def _in(element: Value, container: Value) -> Value:
     return contains(container, element)
 
@@ -51,33 +55,6 @@ def _ordering(test: Callable[[int], bool]) -> Implementation:
         return test(compare(left, right))
 
     return ordering
-
-
-def _pattern(source: str) -> Any:
-    try:
-        return computed_pattern(source)
-    except RegexError as error:
-        raise EvaluationError("bad-regex", error.message) from error
-
-
-def _matches(value: Value, pattern: Value) -> Value:
-    if type(value) is not str or type(pattern) is not str:
-        raise no_overload("matches")
-    return _pattern(pattern).matches(value)
-
-
-def _find(value: str, pattern: str) -> Value:
-    return found_text(_pattern(pattern), value)
-
-
-def found_text(pattern: Any, value: str) -> str:
-    """Give the first match, or an empty text."""
-    span = pattern.search(value)
-    return value[span[0] : span[1]] if span else ""
-
-
-def _find_all(value: str, pattern: str, limit: int = -1) -> Value:
-    return _pattern(pattern).find_all(value, limit)
 
 
 def insert(target: Value, *rest: Value) -> Value:
@@ -95,7 +72,7 @@ def insert(target: Value, *rest: Value) -> Value:
     return grown
 
 
-WHOLE: Final[dict[str, Implementation]] = {
+_OWN: Final[dict[str, Implementation]] = {
     **OPERATORS,
     "!_": _not,
     "-_": negate,
@@ -105,52 +82,81 @@ WHOLE: Final[dict[str, Implementation]] = {
     "_>_": _ordering(lambda sign: sign > 0),
     "_>=_": _ordering(lambda sign: sign >= 0),
     "size": _size,
-    "type": conversions.type_of,
+    "type": _type,
     "dyn": lambda value: value,
-    "matches": _matches,
-    "sort": lambda values: lists.sort_by_keys(values, values),
-    "@sortByAssociatedKeys": lists.sort_by_keys,
-    "flatten": lists.flatten,
 }
-"""Functions with one implementation that judges its arguments itself."""
+_WHOLE: Final = frozenset({*_OWN, "matches", "sort", "@sortByAssociatedKeys", "flatten"})
+"""Functions with one implementation that judges its arguments itself; the others have one for each overload."""
 
-OVERLOADS: Final[dict[str, Implementation]] = {
-    **conversions.OVERLOADS,
-    **formats.OVERLOADS,
-    **lists.OVERLOADS,
-    **network.OVERLOADS,
-    **objects.OVERLOADS,
-    **text.OVERLOADS,
-    **times.OVERLOADS,
-    "string_format": templates.render,
-    "string_find_string": _find,
-    "string_find_all_string": _find_all,
-    "string_find_all_string_int": _find_all,
-    "@mapInsert_map_key_value": insert,
-    "@mapInsert_map_map": insert,
-}
-_GROWING: Final[dict[str, Implementation]] = {**OVERLOADS, **objects.GROWING}
+_LIBRARY: Final = """
+conversions: bool bytes double duration int string timestamp uint
+formats: format.byte format.date format.datetime format.dns1035Label format.dns1035LabelPrefix format.dns1123Label
+formats: format.dns1123LabelPrefix format.dns1123Subdomain format.dns1123SubdomainPrefix format.labelValue
+formats: format.named format.qualifiedName format.uri format.uuid validate
+lists: @sortByAssociatedKeys distinct flatten includes indexOf isSorted lastIndexOf lists.range max min reverse
+lists: sets.contains sets.equivalent sets.intersects slice sort sum
+network: cidr containsCIDR containsIP family getEscapedPath getHost getHostname getPort getQuery getScheme ip
+network: ip.isCanonical isCIDR isGlobalUnicast isIP isLinkLocalMulticast isLinkLocalUnicast isLoopback isURL
+network: isUnspecified masked prefixLength url
+objects: add asApproximateFloat asInteger compareTo first hasValue isGreaterThan isInteger isLessThan isQuantity
+objects: isSemver last major minor optional.none optional.of optional.ofNonZeroValue optional.unwrap patch quantity
+objects: semver sign sub unwrapOpt value
+searches: find findAll matches
+templates: format
+text: charAt contains endsWith indexOf join lastIndexOf lowerAscii replace split startsWith strings.quote substring
+text: trim upperAscii
+times: getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours getMilliseconds getMinutes getMonth
+times: getSeconds
+"""
+"""Which modules beside this one implement which functions; they are imported when a call needs them."""
+
+_OVERLOADS: Final[dict[str, Implementation]] = {"@mapInsert_map_key_value": insert, "@mapInsert_map_map": insert}
 _OPEN: Final = frozenset({Kind.PARAM, Kind.DYN})
+
+
+@cache
+def _homes() -> dict[str, list[str]]:
+    homes: dict[str, list[str]] = {}
+    for line in _LIBRARY.strip().splitlines():
+        module, _, names = line.partition(": ")
+        for name in names.split():
+            homes.setdefault(name, []).append(f"components.cel.library.{module}")
+    return homes
+
+
+@cache
+def _table(name: str, *, growing: bool) -> dict[str, Implementation]:
+    """Give the implementations that a function's home has, by overload, or by the name for a whole function."""
+    found: dict[str, Implementation] = {**_OVERLOADS}
+    for home in _homes().get(name, ()):
+        module = import_module(home)
+        found |= module.OVERLOADS
+        if growing and home.endswith(".objects"):
+            found |= module.GROWING
+    return found
 
 
 def is_variadic(function: Function, overloads: tuple[str, ...]) -> bool:
     """Tell whether the call is made through upstream's variadic form, which stops at the first error."""
     if function.name == "format":
         return True
-    return function.name not in WHOLE and len(overloads) != 1 and len(function.overloads) > 1
+    return function.name not in _WHOLE and len(overloads) != 1 and len(function.overloads) > 1
 
 
 def implementation(function: Function, overloads: tuple[str, ...], *, growing: bool) -> Implementation:
     """Give what a call runs; ``growing`` selects the quantity comparisons that may change their receiver's form."""
-    whole = WHOLE.get(function.name)
-    if whole is not None:
-        return whole
-    table = _GROWING if growing else OVERLOADS
+    name = function.name
+    own = _OWN.get(name)
+    if own is not None:
+        return own
+    table = _table(name, growing=growing)
+    if name in _WHOLE:
+        return table[name]
     if len(overloads) == 1 or len(function.overloads) == 1:
         chosen = next(
             (overload for overload in function.overloads if overload.id == overloads[0]), function.overloads[0]
         )
-        return _guarded(function.name, chosen, table.get(chosen.id))
+        return _guarded(name, chosen, table.get(chosen.id))
     return _chosen(function, table)
 
 

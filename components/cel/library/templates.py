@@ -19,7 +19,7 @@ from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final, NoReturn
+    from typing import Any, Final, NoReturn
 
 MAX_PRECISION: Final = 1_000
 _DEFAULT: Final = 6
@@ -245,3 +245,6 @@ _FORMATS: Final[dict[str, Callable[[Value, int | None], str]]] = {
 }
 
 __all__ = ["TemplateError", "clauses", "double_text", "render"]
+
+
+OVERLOADS: Final[dict[str, Callable[..., Any]]] = {"string_format": render}
