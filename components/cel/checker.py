@@ -61,13 +61,17 @@ _SYMBOLS: Final = {"@in": "in"}
 
 
 class Checked:
-    """The result of a check; keys are node ids."""
+    """The result of a check; keys are node ids.
 
-    __slots__ = ("environment", "global_names", "overloads", "root", "type_values", "types")
+    ``called`` has the names of the functions that are called, ``[]`` and ``{}`` for list and map literals among them.
+    """
+
+    __slots__ = ("called", "environment", "global_names", "overloads", "root", "type_values", "types")
 
     def __init__(self, environment: Environment, root: Expr) -> None:
         self.environment = environment
         self.root = root
+        self.called: set[str] = set()
         self.types: dict[int, Type] = {}
         self.overloads: dict[int, tuple[str, ...]] = {}
         self.global_names: dict[int, str] = {}
@@ -103,7 +107,7 @@ class _Checker:
         """Bind what is still free."""
         resolve = self._bindings.resolve
         for node_id, found in self._types.items():
-            if found.params or found.kind is Kind.PARAM:
+            if found.generic:
                 self._types[node_id] = resolve(found, free_to_dyn=True)
         return self._checked
 
@@ -123,7 +127,7 @@ class _Checker:
         return t.param(f"_var{self._fresh}")
 
     def _resolve(self, value: Type) -> Type:
-        if value.params or value.kind is Kind.PARAM:
+        if value.generic:
             return self._bindings.resolve(value, free_to_dyn=False)
         return value
 
@@ -203,6 +207,7 @@ class _Checker:
         if target is not None and member:
             types.insert(0, _HANDLERS[type(target)](self, target))
         function = self._functions.get(name)
+        self._checked.called.add(node.function)
         if function is None:
             self._fail("undeclared", f"undeclared reference to function {name[:80]!r}", node.pos)
         return self._keep(node, self._overload(node, function, types, member=member))
@@ -291,6 +296,7 @@ class _Checker:
         return inner
 
     def _list(self, node: ListExpr) -> Type:
+        self._checked.called.add("[]")
         joined: Type | None = None
         for index, element in enumerate(node.elements):
             found = _HANDLERS[type(element)](self, element)
@@ -300,6 +306,7 @@ class _Checker:
         return self._keep(node, t.list_of(self._free() if joined is None else joined))
 
     def _map(self, node: MapExpr) -> Type:
+        self._checked.called.add("{}")
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
@@ -376,7 +383,7 @@ def _hopeless(types: list[Type], args: tuple[Type, ...]) -> bool:
 def _rename(value: Type, names: dict[Type, Type]) -> Type:
     if value.kind is Kind.PARAM:
         return names[value]
-    if not value.params:
+    if not value.generic:
         return value
     return Type(value.kind, value.name, tuple([_rename(param, names) for param in value.params]))
 

@@ -55,22 +55,22 @@ class _Folder:
         self.found = Constants()
 
     def visit(self, node: Expr) -> None:
-        if isinstance(node, Literal):
+        if type(node) is Literal:
             self.found.values[node.id] = node.value
             return
         named = self._checked.type_values.get(node.id)
         if named is not None:
             self.found.values[node.id] = TypeValue(named)
             return
-        if isinstance(node, Ident):
+        if type(node) is Ident:
             if self._checked.types[node.id].kind is Kind.TYPE:  # upstream takes it for the name of a type
                 message = f"reference to undefined type: {node.name[:80]}"
                 raise SelectorError("undeclared", message, expression=self._expression, offset=node.pos)
             return
-        if isinstance(node, Select):
+        if type(node) is Select:
             self.visit(node.operand)
             return
-        if isinstance(node, Call):
+        if type(node) is Call:
             self._call(node)
             return
         for child in children(node):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _STEP_KINDS: Final = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
 _SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
+_SIZED: Final = frozenset({str, bytes})
 _ONE: Final = frozenset({bool, float, int, UInt, type(None)})
 
 
@@ -288,7 +289,7 @@ def is_bind(node: Fold) -> bool:
 def _own_size(node: Expr) -> Size | None:
     if type(node) is Literal:
         value = node.value
-        if isinstance(value, str | bytes):
+        if type(value) in _SIZED:
             return (len(value), len(value))
         return (1, 1) if type(value) in _ONE else None
     if type(node) is ListExpr:

@@ -33,6 +33,7 @@ _TOKEN: Final = (
     r"|(?P<int>0x[0-9a-fA-F]+|[0-9]+)"
     r"|(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{}().,\-!?:+*/%<>])"
     r"|(?P<esc>`[A-Za-z0-9_.\-/ ]+`)"
+    r"|(?P<none>[\s\S])"
 )
 _QUOTES: Final = ("'", '"')
 _WORDS: Final = frozenset({"in", "true", "false", "null"})
@@ -48,23 +49,17 @@ def _pattern() -> re.Pattern[str]:
 def tokens_of(expression: str) -> list[Token]:
     """Split the expression; the last token is ``end``."""
     tokens: list[Token] = []
-    pos, end = 0, len(expression)
-    match = _pattern().match
-    while pos < end:
-        found = match(expression, pos)
-        if found is None:
-            shown = expression[pos : pos + 20]
-            message = f"no token starts at {shown!r}"
-            if shown[:1] in _QUOTES:
+    for found in _pattern().finditer(expression):
+        kind = found.lastgroup or ""
+        if kind == "blank":
+            continue
+        text = found.group()
+        pos = found.start()
+        if kind == "none":
+            message = f"no token starts at {expression[pos : pos + 20]!r}"
+            if text in _QUOTES:
                 message = "this text does not end, or has an escape that is none"
             raise SelectorError("syntax", message, expression=expression, offset=pos)
-        kind = found.lastgroup
-        if kind != "blank":
-            text = found.group()
-            if kind == "op" or text in _WORDS:
-                tokens.append((text, text, pos))
-            else:
-                tokens.append((kind or "", text, pos))
-        pos = found.end()
-    tokens.append(("end", "", end))
+        tokens.append((text if kind == "op" or text in _WORDS else kind, text, pos))
+    tokens.append(("end", "", len(expression)))
     return tokens

@@ -26,7 +26,6 @@ from components.cel.messages import words
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
 from components.cel.record import Record, put
-from components.cel.syntax import Call, Expr, children
 from components.cel.validators import validate
 from components.cel.values import Opt, Value
 
@@ -260,7 +259,7 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
         cost = estimate(checked)
     closure: Closure | None = None
     slots = 1
-    names = _names(checked.root)
+    names = checked.called
     if cost <= FAST_ESTIMATE and not _needs_care(names):
         planner = Planner(checked, constants)
         closure = planner.plan(checked.root)
@@ -283,18 +282,6 @@ def _metered(closure: Closure) -> Closure:
     from components.cel.regex.pattern import metered  # noqa: PLC0415 - only searches pay for the engine
 
     return lambda env: metered(lambda: closure(env))
-
-
-def _names(root: Expr) -> set[str]:
-    """Collect the functions that are called."""
-    names: set[str] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if type(node) is Call:
-            names.add(node.function)
-        stack += children(node)
-    return names
 
 
 def _needs_care(names: set[str]) -> bool:

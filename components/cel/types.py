@@ -37,20 +37,29 @@ class Kind:
 
 
 class Type(Record):
-    """One type; ``nullable`` marks the wrapper types of protobuf, which also take null."""
+    """One type.
 
-    __slots__ = ("kind", "name", "nullable", "params")
+    ``nullable`` marks the wrapper types of protobuf, which also take null; ``generic`` tells that a type parameter
+    occurs in it.
+    """
+
+    __slots__ = ("generic", "kind", "name", "nullable", "params")
 
     kind: str
     name: str
     params: tuple[Type, ...]
     nullable: bool
+    generic: bool
 
     def __init__(self, kind: str, name: str, params: tuple[Type, ...] = (), *, nullable: bool = False) -> None:
         put(self, "kind", kind)
         put(self, "name", name)
         put(self, "params", params)
         put(self, "nullable", nullable)
+        generic = kind is Kind.PARAM
+        for one in params:
+            generic = generic or one.generic
+        put(self, "generic", generic)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Type):

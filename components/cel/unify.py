@@ -35,7 +35,7 @@ class Bindings:
             return False
         trail = self._trail
         for source, target in zip(sources, targets, strict=True):
-            if source is target and source.kind is not Kind.PARAM and not source.params:
+            if source is target and not source.generic:
                 continue
             if not self._assignable(source, target):
                 for parameter, before in reversed(trail):
@@ -55,15 +55,12 @@ class Bindings:
             if bound is not None:
                 return self.resolve(bound, free_to_dyn=free_to_dyn)
             return t.DYN if free_to_dyn else value
-        if not value.params:
+        if not value.generic:
             return value
         params: list[Type] = []
-        changed = False
         for param in value.params:
-            resolved = self.resolve(param, free_to_dyn=free_to_dyn)
-            changed = changed or resolved is not param
-            params.append(resolved)
-        return Type(value.kind, value.name, tuple(params)) if changed else value
+            params.append(self.resolve(param, free_to_dyn=free_to_dyn))  # noqa: PERF401 - a comprehension costs a frame
+        return Type(value.kind, value.name, tuple(params))
 
     def _assignable(self, source: Type, target: Type) -> bool:
         if target.kind is Kind.PARAM:
@@ -115,6 +112,8 @@ class Bindings:
         """Tell whether the parameter does not occur in a type."""
         if parameter == within:
             return False
+        if not within.generic:
+            return True
         if within.kind is Kind.PARAM:
             bound = self._map.get(within)
             return bound is None or self._absent(parameter, bound)

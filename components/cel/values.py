@@ -96,6 +96,9 @@ class StringMap(CelMap):
         return self.get(key) if type(key) is str else None
 
 
+_SHARED_OFFSETS: Final = range(-12 * 3600, 15 * 3600, 3600)
+"""Go keeps one zone for each whole hour; a timestamp with any other offset has a zone of its own, and equals no key."""
+
 EMPTY_MAP: Final = StringMap()
 
 
@@ -110,6 +113,8 @@ def key_of(key: Value) -> Value:
         return object()
     if kind is bool or kind is float or key is None:
         return (kind, key)
+    if kind in BY_VALUE or (kind is Timestamp and key.offset in _SHARED_OFFSETS):
+        return key
     if kind in UNHASHABLE:
         raise EvaluationAborted("unhashable", "a version or bytes cannot be looked up in a constant list or a map")
     return (id(key), kind)
@@ -249,3 +254,5 @@ class NamedFormat(Record):
 
 
 UNHASHABLE.add(NamedFormat)
+BY_VALUE: Final = frozenset({Duration, IpAddress, Cidr, TypeValue})
+"""What is one key of a map when it is equal, beside numbers, texts and bools; anything else is only itself."""

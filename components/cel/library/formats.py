@@ -8,6 +8,7 @@ import re
 from functools import partial
 
 from components.cel.library.network import parse_url
+from components.cel.library.text import quote
 from components.cel.library.times import parse_timestamp
 from components.cel.problem import EvaluationError
 from components.cel.values import NOTHING, NamedFormat, Opt, Value
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Final
 
-_LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
-_OLD_LABEL: Final = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
-_NAME: Final = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
+_LABEL_TEXT: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL: Final = re.compile(_LABEL_TEXT, re.ASCII)
+_OLD_LABEL_TEXT: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_OLD_LABEL: Final = re.compile(_OLD_LABEL_TEXT, re.ASCII)
+_NAME_TEXT: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_NAME: Final = re.compile(_NAME_TEXT, re.ASCII)
+_LOWER: Final = "consist of lower case alphanumeric characters"
+_ONE: Final = "an alphanumeric character"
+_ENDS: Final = f"start and end with {_ONE}"
+_KEY_EXAMPLE: Final = "(e.g. 'example.com/MyName')"
 _UUID: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _BASE64: Final = re.compile(
     r"(?:[A-Za-z0-9+\\/]{4})*(?:[A-Za-z0-9+\\/]{2}==|[A-Za-z0-9+\\/]{3}=|[A-Za-z0-9+\\/]{4})", re.ASCII
@@ -34,47 +42,75 @@ def _trimmed(text: str) -> str:
     return text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
 
 
-def _label(text: str, *, pattern: re.Pattern[str] = _LABEL) -> list[str]:
-    found = []
-    if len(text.encode("utf-8", "surrogatepass")) > _MAX_LABEL:
-        found.append(f"must be no more than {_MAX_LABEL} bytes")
-    if not pattern.fullmatch(text):
-        found.append("must consist of lower case alphanumeric characters or '-', and start and end with one")
+def _too_long(text: str, limit: int, *, unit: str = "bytes") -> list[str]:
+    return [f"must be no more than {limit} {unit}"] if len(text.encode("utf-8", "surrogatepass")) > limit else []
+
+
+def _unfit(rule: str, pattern: str, *examples: str) -> str:
+    """Write as Kubernetes 1.36 does: its words are values that a selector can compare."""
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"
+
+
+def _label(text: str) -> list[str]:
+    found = _too_long(text, _MAX_LABEL, unit="characters")
+    if not _LABEL.fullmatch(text):
+        dotted = all(_LABEL.fullmatch(part) for part in text.split("."))
+        rule = f"a lowercase RFC 1123 label must {_LOWER} or '-', and must {_ENDS}"
+        found.append("must not contain dots" if dotted else _unfit(rule, _LABEL_TEXT, "my-name", "123-abc"))
     return found
 
 
-def _subdomain(text: str) -> list[str]:
-    found = []
-    if len(text.encode("utf-8", "surrogatepass")) > _MAX_SUBDOMAIN:
-        found.append(f"must be no more than {_MAX_SUBDOMAIN} bytes")
+def _old_label(text: str) -> list[str]:
+    found = _too_long(text, _MAX_LABEL, unit="characters")
+    if not _OLD_LABEL.fullmatch(text):
+        rule = f"a DNS-1035 label must {_LOWER} or '-', start with an alphabetic character, and end with {_ONE}"
+        found.append(_unfit(rule, _OLD_LABEL_TEXT, "my-name", "abc-123"))
+    return found
+
+
+def _subdomain(text: str, *, unit: str = "characters") -> list[str]:
+    found = _too_long(text, _MAX_SUBDOMAIN, unit=unit)
     if not all(_LABEL.fullmatch(part) for part in text.split(".")):
-        found.append("must consist of lower case alphanumeric characters, '-' or '.'")
+        rule = f"a lowercase RFC 1123 subdomain must {_LOWER}, '-' or '.', and must {_ENDS}"
+        found.append(_unfit(rule, f"{_LABEL_TEXT}(\\.{_LABEL_TEXT})*", "example.com"))
     return found
 
 
-def _name(text: str, what: str) -> list[str]:
-    found = []
-    if len(text.encode("utf-8", "surrogatepass")) > _MAX_LABEL:
-        found.append(f"{what} must be no more than {_MAX_LABEL} bytes")
-    if not _NAME.fullmatch(text):
-        found.append(f"{what} must consist of alphanumeric characters, '-', '_' or '.'")
-    return found
+def _name_rule() -> str:
+    rule = f"must consist of alphanumeric characters, '-', '_' or '.', and must {_ENDS}"
+    return _unfit(rule, _NAME_TEXT, "MyName", "my.name", "123-abc")
 
 
 def _qualified_name(text: str) -> list[str]:
     prefix, slash, name = text.rpartition("/")
     if "/" in prefix:
-        return ["a qualified name must be a name with an optional DNS subdomain prefix and '/'"]
+        return [f"a valid label key {_name_rule()} with an optional DNS subdomain prefix and '/' {_KEY_EXAMPLE}"]
     found = []
     if slash:
-        found += [f"prefix part {problem}" for problem in (_subdomain(prefix) if prefix else ["must be non-empty"])]
-    if not name:
-        found.append("name part must be non-empty")
-    return found + _name(name, "name part")
+        found += [
+            f"prefix part {problem}"
+            for problem in (_subdomain(prefix, unit="bytes") if prefix else ["must be non-empty"])
+        ]
+    found += [f"name part {problem}" for problem in (_too_long(name, _MAX_LABEL) if name else ["must be non-empty"])]
+    if not _NAME.fullmatch(name):
+        found.append(f"name part {_name_rule()}")
+    return found
 
 
 def _label_value(text: str) -> list[str]:
-    return _name(text, "a valid label") if text else []
+    found = _too_long(text, _MAX_LABEL)
+    if text and not _NAME.fullmatch(text):
+        allowed = "an empty string or consist of alphanumeric characters, '-', '_' or '.'"
+        rule = f"a valid label must be {allowed}, and must {_ENDS}"
+        found.append(_unfit(rule, f"({_NAME_TEXT})?", "MyValue", "my_value", "12345"))
+    return found
+
+
+def _uri(text: str) -> list[str]:
+    if parse_url(text) is not None:
+        return []
+    return [f"parse {quote(text)}: {'invalid URI for request' if text else 'empty url'}"]
 
 
 def _date(text: str) -> bool:
@@ -103,13 +139,13 @@ def _when(test: Callable[[str], object], complaint: str) -> Callable[[str], list
 _VALIDATORS: Final[dict[str, tuple[Callable[[str], list[str]], int]]] = {
     "dns1123Label": (_label, 30),
     "dns1123Subdomain": (_subdomain, 60),
-    "dns1035Label": (lambda text: _label(text, pattern=_OLD_LABEL), 30),
+    "dns1035Label": (_old_label, 30),
     "qualifiedName": (_qualified_name, 60),
     "dns1123LabelPrefix": (lambda text: _label(_trimmed(text)), 30),
     "dns1123SubdomainPrefix": (lambda text: _subdomain(_trimmed(text)), 60),
-    "dns1035LabelPrefix": (lambda text: _label(_trimmed(text), pattern=_OLD_LABEL), 30),
+    "dns1035LabelPrefix": (lambda text: _old_label(_trimmed(text)), 30),
     "labelValue": (_label_value, 40),
-    "uri": (_when(lambda text: parse_url(text) is not None, "is no URI"), 1103),
+    "uri": (_uri, 1103),
     "uuid": (_when(_UUID.fullmatch, "does not match the UUID format"), 70),
     "byte": (_when(_BASE64.fullmatch, "invalid base64"), 84),
     "date": (_when(_safe_date, "invalid date"), 71),
