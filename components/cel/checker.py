@@ -42,7 +42,7 @@ TYPE_NAMES: Final[dict[str, Type]] = {
     "bool": t.BOOL, "bytes": t.BYTES, "double": t.DOUBLE, "int": t.INT, "null_type": t.NULL, "string": t.STRING,
     "uint": t.UINT, "list": t.list_of(_A), "map": t.map_of(_A, _B), "type": t.type_of(),
     "google.protobuf.Timestamp": t.TIMESTAMP, "google.protobuf.Duration": t.DURATION,
-    "net.IP": t.IP, "net.CIDR": t.CIDR, "optional_type": t.optional_of(t.param("T")),
+    "net.IP": t.IP, "net.CIDR": t.CIDR, "optional_type": Type(Kind.OPAQUE, "optional_type"),
 }  # fmt: skip
 WRAPPERS: Final[dict[str, Type]] = {
     f"google.protobuf.{name}Value": Type(kind.kind, kind.name, nullable=True)

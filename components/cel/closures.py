@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from components.cel.checker import Checked
     from components.cel.constants import Constants
 
+_ADDRESS: Final = 3  # field, domain and name
 _CHAINED: Final = frozenset({"_[_]", "_[?_]", "_?._"})
 WRAPPER_DEFAULTS: Final[dict[str, Value]] = {
     "Bool": False, "Bytes": b"", "Double": 0.0, "Float": 0.0, "Int32": 0, "Int64": 0, "String": "",
@@ -115,13 +116,16 @@ class Planner(FoldPlans):
                 keys.append((step, None, self._constants.values[raw.id], optional, test))
             else:
                 keys.append((step, self.plan(raw), Unset, optional, test))
-        if type(root) is Ident and root.name.removeprefix(".") == "device" and self.slot_of("device") is None:
+        device = type(root) is Ident and root.name.removeprefix(".") == "device" and self.slot_of("device") is None
+        if device:
             fused = _fused([(step, key, optional, test) for step, _, key, optional, test in keys])
             if fused is not None:
                 return fused
         if len(keys) == 1 and keys[0][1] is None and not keys[0][3] and not keys[0][4]:
             return _one_step(base, keys[0][0].pos, keys[0][2])
-        return _chain(base, tuple((step.pos, made, key, optional, test) for step, made, key, optional, test in keys))
+        steps_of_chain = tuple((step.pos, made, key, optional, test) for step, made, key, optional, test in keys)
+        named = device and len(keys) >= _ADDRESS and all(type(key) is str for _, _, key, _, _ in keys[:_ADDRESS])
+        return _chain(base, steps_of_chain, tuple(key for _, _, key, _, _ in keys[:_ADDRESS]) if named else ())
 
     def _variable(self, node: Ident) -> Closure:
         name = node.name.removeprefix(".")
@@ -361,7 +365,12 @@ def _one_step(base: Closure, pos: int, key: Value) -> Closure:
     return step
 
 
-def _chain(base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bool], ...]) -> Closure:
+def _chain(
+    base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bool], ...], address: tuple[Value, ...]
+) -> Closure:
+    """Plan several steps; ``address`` has the first three keys where they name an attribute or a capacity."""
+    third = keys[_ADDRESS - 1] if address else None
+
     def chain(env: Env) -> Value:
         value = base(env)
         if value is NOTHING:
@@ -369,9 +378,10 @@ def _chain(base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bo
         optional = type(value) is Opt
         if optional:
             value = through_native(value.value)
-        for pos, computed, key, marked, test in keys:
+        for step in keys:
+            pos, computed, key, marked, test = step
             if computed is not None:
-                key = computed(env)  # noqa: PLW2901 - the key of this step
+                key = computed(env)
                 check_key(key)
             optional = optional or marked
             try:
@@ -379,6 +389,8 @@ def _chain(base: Closure, keys: tuple[tuple[int, Closure | None, Value, bool, bo
                     return is_present(value, key)
                 value = get_optional(value, key) if optional else get(value, key)
             except EvaluationError as error:
+                if step is third and error.kind == "no-such-key":
+                    error.key = ("capacity" if address[0] == "capacity" else "attribute", *address[1:])
                 raise placed(error, pos) from None
             if value is ABSENT:
                 return False if keys[-1][4] else NOTHING

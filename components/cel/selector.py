@@ -26,6 +26,7 @@ from components.cel.messages import words
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
 from components.cel.record import Record, put
+from components.cel.syntax import Call, Expr, Fold, Literal, MapExpr, children
 from components.cel.validators import validate
 from components.cel.values import Opt, Value
 
@@ -45,6 +46,9 @@ FAST_ESTIMATE: Final = 100_000
 CACHE_SIZE: Final = 4_096
 _FORM_OBSERVERS: Final = frozenset({"isInteger", "asInteger", "asApproximateFloat", "add", "sub"})
 _CRASHING: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "flatten"})
+_ABORTING: Final = frozenset({"@in", "{}", "cel.@mapInsert"})
+_LOGIC: Final = frozenset({"_&&_", "_||_"})
+_BINARY: Final = 2
 _SEARCHING: Final = frozenset({"matches", "find", "findAll"})
 _FORM_CHANGERS: Final = frozenset({"compareTo", "isLessThan", "isGreaterThan", "add", "sub"})
 
@@ -259,11 +263,10 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
         cost = estimate(checked)
     closure: Closure | None = None
     slots = 1
-    names = checked.called
-    if cost <= FAST_ESTIMATE and not _needs_care(names):
+    if cost <= FAST_ESTIMATE and not _needs_care(checked):
         planner = Planner(checked, constants)
         closure = planner.plan(checked.root)
-        if names & _SEARCHING:
+        if checked.called & _SEARCHING:
             closure = _metered(closure)
         slots = planner.slots
     return Selector(
@@ -284,15 +287,39 @@ def _metered(closure: Closure) -> Closure:
     return lambda env: metered(lambda: closure(env))
 
 
-def _needs_care(names: set[str]) -> bool:
+def _needs_care(checked: Checked) -> bool:
     """Tell whether only the counted way is right.
 
-    It is where an evaluation could see that a comparison changed the form of a quantity, and for list functions on
-    whose misuse upstream's counter panics.
+    It is where an evaluation could see that a comparison changed the form of a quantity, for list functions on whose
+    misuse upstream's counter panics, and where a panic could stand behind an error.
     """
+    names = checked.called
     if names & _CRASHING:
         return True
-    return bool(names & _FORM_OBSERVERS) and bool(names & _FORM_CHANGERS)
+    if names & _FORM_OBSERVERS and names & _FORM_CHANGERS:
+        return True
+    return not names.isdisjoint(_ABORTING) and _aborts_behind_an_error(checked.root)
+
+
+def _aborts_behind_an_error(root: Expr) -> bool:
+    """Tell whether what can end the whole evaluation stands where the closures stop earlier, at an error.
+
+    That is the second operand of a call, and what a fold collects, in all rounds but the first.
+    """
+    nodes = [root]
+    for node in nodes:
+        nodes += children(node)
+    aborting: set[int] = set()
+    for node in reversed(nodes):  # children stand behind their parents
+        inner = [child.id in aborting for child in children(node)]
+        if type(node) is Call and node.function not in _LOGIC and len(inner) == _BINARY and inner[1]:
+            return True
+        if type(node) is Fold and type(node.step) is Call and node.step.function not in _LOGIC and any(inner):
+            return True
+        computed = type(node) is MapExpr and any(type(entry.key) is not Literal for entry in node.entries)
+        if computed or any(inner) or (type(node) is Call and node.function in _ABORTING):
+            aborting.add(node.id)
+    return False
 
 
 def _deep(work: Callable[[], _T]) -> _T:

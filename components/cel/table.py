@@ -101,13 +101,14 @@ def run_table(table: Mapping[str, Any], *, minors: Sequence[str] = MINORS) -> Re
 def device_view(entry: Mapping[str, Any] | None) -> DeviceView:
     """View a device of a table; it may be outside the API's bounds, as upstream's own code takes it."""
     entry = entry or {}
-    return DeviceView.from_class_device(
-        driver=entry.get("driver") or "",
-        attributes=entry.get("attributes") or {},
-        capacity=entry.get("capacity") or {},
-        allow_multiple_allocations=bool(entry.get("allowMultipleAllocations")),
-        bounded=False,
-    )
+    described: dict[str, Any] = {
+        "driver": entry.get("driver") or "",
+        "attributes": entry.get("attributes") or {},
+        "capacity": entry.get("capacity") or {},
+        "allow_multiple_allocations": bool(entry.get("allowMultipleAllocations")),
+    }
+    view = DeviceView.from_class_device(**described)
+    return DeviceView.from_class_device(**described, bounded=False) if view.problem else view
 
 
 def _gates(case: Mapping[str, Any]) -> Gates:

@@ -7,7 +7,9 @@ import pytest
 import yaml
 
 from components.cel.environment import MINORS
-from components.cel.table import Disagreement, TableError, run_table
+from components.cel.problem import SelectorError
+from components.cel.selector import compile_unlimited
+from components.cel.table import Disagreement, TableError, device_view, run_table
 
 CASES = Path(__file__).parent / "cases"
 WRONG = {
@@ -29,7 +31,7 @@ def _load(name: str) -> Any:
 
 
 RUNS = [("reference", minor) for minor in MINORS] + [("upstream", minor) for minor in (MINORS[0], MINORS[-1])]
-RUNS += [("libraries", "1.36")]
+RUNS += [("libraries", "1.36"), *(("random", minor) for minor in MINORS)]
 
 
 @pytest.mark.parametrize(("name", "minor"), RUNS)
@@ -40,6 +42,23 @@ def test_every_answer_is_the_one_of_kubernetes(name: str, minor: str) -> None:
     assert report.false_matches == 0
     assert report.scores["eval"].asked > 300
     assert report.agrees
+
+
+@pytest.mark.parametrize("name", ["reference", "random", "libraries"])
+def test_both_ways_of_evaluating_answer_the_same(name: str) -> None:
+    """The closures that placement uses give outcome, class, words and place of the counted evaluation."""
+    table = _load(name)
+    views = {device: device_view(entry) for device, entry in table["devices"].items()}
+    different = []
+    for case in table["cases"]:
+        try:
+            selector = compile_unlimited(case["expr"], minor="1.36")
+        except SelectorError:
+            continue
+        view = views.get(case.get("device")) or device_view(None)
+        if selector.evaluate(view) != selector.counted(view)[0]:
+            different.append(case["id"])
+    assert different == []
 
 
 def test_a_table_with_mistakes_is_reported_case_by_case() -> None:
