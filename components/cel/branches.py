@@ -12,13 +12,15 @@ from components.cel.values import NOTHING, UNHASHABLE, Opt, Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
+    from typing import Any, TypeAlias, TypeVar
+
+    _Stopped = TypeVar("_Stopped", bound="EvaluationError | EvaluationAborted")
 
 Env: TypeAlias = "list[Any]"
 Closure: TypeAlias = "Callable[[Env], Value]"
 
 
-def placed(error: EvaluationError, pos: int) -> EvaluationError:
+def placed(error: _Stopped, pos: int) -> _Stopped:
     """Give an error its place, unless it has one."""
     if error.offset < 0:
         error.offset = pos
@@ -274,7 +276,7 @@ def invoke(run: Callable[..., Value], args: list[Closure], pos: int) -> Closure:
         def unary(env: Env) -> Value:
             try:
                 return run(only(env))
-            except EvaluationError as error:
+            except (EvaluationError, EvaluationAborted) as error:
                 raise placed(error, pos) from None
 
         return unary
@@ -284,7 +286,7 @@ def invoke(run: Callable[..., Value], args: list[Closure], pos: int) -> Closure:
         def binary(env: Env) -> Value:
             try:
                 return run(left(env), right(env))
-            except EvaluationError as error:
+            except (EvaluationError, EvaluationAborted) as error:
                 raise placed(error, pos) from None
 
         return binary
@@ -292,7 +294,7 @@ def invoke(run: Callable[..., Value], args: list[Closure], pos: int) -> Closure:
     def many(env: Env) -> Value:
         try:
             return run(*[arg(env) for arg in args])
-        except EvaluationError as error:
+        except (EvaluationError, EvaluationAborted) as error:
             raise placed(error, pos) from None
 
     return many

@@ -268,7 +268,7 @@ class Planner(FoldPlans):
                             raise _not_optional(node.pos)
                         continue
                     value = value.value
-                found.insert(name, value)
+                found.insert(name, value, pos=node.pos)
             return found
 
         return build
@@ -382,9 +382,10 @@ def _chain(
             pos, computed, key, marked, test = step
             if computed is not None:
                 key = computed(env)
-                check_key(key)
             optional = optional or marked
             try:
+                if computed is not None:
+                    check_key(key)
                 if test:
                     return is_present(value, key)
                 value = get_optional(value, key) if optional else get(value, key)

@@ -6,6 +6,7 @@ uncompilable. The cost of a constant is zero wherever it stands.
 
 from __future__ import annotations
 
+from components.cel.kinds import type_name
 from components.cel.library.registry import implementation
 from components.cel.problem import EvaluationAborted, EvaluationError, SelectorError
 from components.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Select, children
@@ -116,7 +117,7 @@ class _Folder:
         elif name in _INDEXES:
             index = node.args[1]
             if index.id in values and type(values[index.id]) not in _KEYS:
-                message = f"invalid qualifier type: {type(values[index.id]).__name__}"
+                message = f"a value of type {type_name(values[index.id])} is no key or index"
                 raise SelectorError("invalid-index", message, expression=self._expression, offset=node.pos)
         elif name in _PATTERNED:
             self._pattern(node)

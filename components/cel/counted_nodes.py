@@ -158,7 +158,7 @@ def build_map(state: State, planned: list[tuple[Node, Node, bool]], pos: int) ->
                 continue
             assert isinstance(value, Opt)
             value = value.value
-        found.insert(key, value)
+        found.insert(key, value, pos=pos)
     return found
 
 
@@ -262,6 +262,10 @@ def strict(pos: int, run: Callable[..., Value], args: list[Node], *, early: bool
             if error.offset < 0:
                 error.offset = pos
             return error
+        except EvaluationAborted as error:
+            if error.offset < 0:
+                error.offset = pos
+            raise
 
     return call
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from components.cel.equality import no_overload
 from components.cel.estimate import is_bind
+from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
 from components.cel.qualify import through_native
 from components.cel.syntax import Call, Expr, Fold
@@ -147,7 +148,7 @@ def entries(value: Value, count: int, pos: int) -> Iterable[tuple[Value, ...]]:
         return list(value.values()) if count == 2 else [(key,) for key, _ in value.values()]
     if isinstance(value, list):
         return list(enumerate(value)) if count == 2 else [(element,) for element in value]
-    raise EvaluationError("not-iterable", f"a value of type {type(value).__name__} cannot be iterated", offset=pos)
+    raise EvaluationError("not-iterable", f"a value of type {type_name(value)} cannot be iterated", offset=pos)
 
 
 def _quantifier(ranged: Closure, slots: list[int], test: Closure, pos: int, *, absorbing: bool) -> Closure:

@@ -8,6 +8,7 @@ an optional in an optional into its content; that is kept.
 
 from __future__ import annotations
 
+from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import (
@@ -54,7 +55,7 @@ def missing(key: Value) -> EvaluationError:
 def check_key(key: Value) -> None:
     """Refuse values that cannot be keys or indices."""
     if type(key) not in KEYS:
-        raise EvaluationError("invalid-index", f"invalid qualifier type: {type(key).__name__}")
+        raise EvaluationError("invalid-index", f"a value of type {type_name(key)} is no key or index")
 
 
 def index_of(key: Value) -> int:
@@ -67,8 +68,8 @@ def index_of(key: Value) -> int:
     if kind is UInt and key < 2**63:
         return int(key)
     if kind is float or kind is UInt:
-        raise EvaluationError("index", f"unsupported index value {key} in list")
-    raise EvaluationError("index", f"unsupported index type '{kind.__name__}' in list")
+        raise EvaluationError("index", f"{key} is no index of a list")
+    raise EvaluationError("index", f"a value of type {type_name(key)} is no index of a list")
 
 
 def get(value: Value, key: Value) -> Value:

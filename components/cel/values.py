@@ -65,9 +65,13 @@ class CelMap(dict[Value, tuple[Value, Value]]):
         """Give the keys as they were written."""
         return (key for key, _ in self.values())
 
-    def insert(self, key: Value, value: Value) -> None:
-        """Put an entry in; only for a map that is still being made."""
-        self[key_of(key)] = (key, value)
+    def insert(self, key: Value, value: Value, *, pos: int = -1) -> None:
+        """Put an entry in; only for a map that is still being made, which stands at ``pos`` of the expression."""
+        try:
+            self[key_of(key)] = (key, value)
+        except EvaluationAborted as error:
+            error.offset = pos
+            raise
 
 
 class MapAccumulator(CelMap):
