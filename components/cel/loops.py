@@ -9,7 +9,6 @@ and an empty list or map in it is one that ``+`` grows in place, as upstream has
 
 from __future__ import annotations
 
-from components.cel.equality import no_overload
 from components.cel.estimate import is_bind
 from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
@@ -86,7 +85,7 @@ class FoldPlans:
         self._scopes.pop()
         pos = node.range.pos
         if quantifier:
-            return _quantifier(ranged, slots, planned, pos, absorbing=quantifier == "_||_")
+            return _quantifier(ranged, slots, planned, (pos, step.pos), absorbing=quantifier == "_||_")
         init = self.plan(node.init)
         return _collector(ranged, slots, accu, init, planned, result, pos)
 
@@ -151,8 +150,11 @@ def entries(value: Value, count: int, pos: int) -> Iterable[tuple[Value, ...]]:
     raise EvaluationError("not-iterable", f"a value of type {type_name(value)} cannot be iterated", offset=pos)
 
 
-def _quantifier(ranged: Closure, slots: list[int], test: Closure, pos: int, *, absorbing: bool) -> Closure:
-    """Plan ``all`` (absorbed by false) or ``exists`` (absorbed by true)."""
+def _quantifier(
+    ranged: Closure, slots: list[int], test: Closure, places: tuple[int, int], *, absorbing: bool
+) -> Closure:
+    """Plan ``all`` (absorbed by false) or ``exists`` (absorbed by true); the places are of the range and of the test."""
+    pos, test_pos = places
 
     def quantify(env: list[Any]) -> Value:
         failed: EvaluationError | None = None
@@ -164,7 +166,7 @@ def _quantifier(ranged: Closure, slots: list[int], test: Closure, pos: int, *, a
                 if found is absorbing:
                     return absorbing
                 if type(found) is not bool:
-                    raise no_overload()
+                    raise EvaluationError("no-such-overload", "no such overload", offset=test_pos)  # noqa: TRY301 - as all errors of the test
             except EvaluationError as error:
                 failed = failed or error
         if failed is not None:
