@@ -166,7 +166,7 @@ def _quantifier(
                 if found is absorbing:
                     return absorbing
                 if type(found) is not bool:
-                    raise EvaluationError("no-such-overload", "no such overload", offset=test_pos)  # noqa: TRY301 - as all errors of the test
+                    raise EvaluationError("no-such-overload", "no such overload", offset=test_pos)  # noqa: TRY301 - see below
             except EvaluationError as error:
                 failed = failed or error
         if failed is not None:
