@@ -153,7 +153,7 @@ def entries(value: Value, count: int, pos: int) -> Iterable[tuple[Value, ...]]:
 def _quantifier(
     ranged: Closure, slots: list[int], test: Closure, places: tuple[int, int], *, absorbing: bool
 ) -> Closure:
-    """Plan ``all`` (absorbed by false) or ``exists`` (absorbed by true); the places are of the range and of the test."""
+    """Plan ``all`` (absorbed by false) or ``exists`` (absorbed by true); places are of the range and of the test."""
     pos, test_pos = places
 
     def quantify(env: list[Any]) -> Value:
@@ -166,7 +166,7 @@ def _quantifier(
                 if found is absorbing:
                     return absorbing
                 if type(found) is not bool:
-                    raise EvaluationError("no-such-overload", "no such overload", offset=test_pos)  # noqa: TRY301 - see below
+                    failed = failed or EvaluationError("no-such-overload", "no such overload", offset=test_pos)
             except EvaluationError as error:
                 failed = failed or error
         if failed is not None:

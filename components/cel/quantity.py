@@ -16,22 +16,19 @@ Not here: the change of form that a comparison does to its receiver during one e
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 
+from components.cel.numbers import MAX_INT64, MIN_INT64, digits_of, fits_scaled, pow10, ten, to_float, to_int, to_text
 from components.cel.record import Record, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-MAX_INT64: Final = 2**63 - 1
-MIN_INT64: Final = -(2**63)
 MAX_SPAN: Final = 10_000
 
 _NANO: Final = -9
 _SMALL_DIGITS: Final = 18
-_CHUNK: Final = 4_000  # below the interpreter's own limit for converting decimal text
 _DIGITS: Final = frozenset("0123456789")
 _SUFFIX_LETTERS: Final = frozenset("eEinumkKMGTP")
 _DECIMAL: Final = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -101,18 +98,18 @@ class Quantity(Record):
     @property
     def is_integer(self) -> bool:
         """Whether Kubernetes can give it as int64: never for the big form, whatever the value."""
-        return not self.big and self.scale >= 0 and _fits_scaled(self.mantissa, self.scale)
+        return not self.big and self.scale >= 0 and fits_scaled(self.mantissa, self.scale)
 
     def as_integer(self) -> int:
         """Give the int64 value, or raise when ``is_integer`` is false."""
         if not self.is_integer:
             raise QuantityError("cannot convert value to integer")
-        return self.mantissa * _ten(self.scale) if self.mantissa else 0
+        return self.mantissa * ten(self.scale) if self.mantissa else 0
 
     def as_approximate_float(self) -> float:
         """Convert as Go does: float of the mantissa times a power of ten, so not always the nearest float."""
-        base = _to_float(self.mantissa)
-        return base * _pow10(self.scale) if self.scale else base
+        base = to_float(self.mantissa)
+        return base * pow10(self.scale) if self.scale else base
 
     def as_big(self) -> Quantity:
         """Give the same value in the big form."""
@@ -144,8 +141,8 @@ class Quantity(Record):
         if self.scale >= 0:
             if self.scale > MAX_SPAN:
                 raise QuantityError("number is too large", unsupported=True)
-            return self.mantissa * _ten(self.scale)
-        whole, rest = divmod(abs(self.mantissa), _ten(-self.scale))
+            return self.mantissa * ten(self.scale)
+        whole, rest = divmod(abs(self.mantissa), ten(-self.scale))
         return self.sign * (whole + (1 if rest else 0))
 
     def __eq__(self, other: object) -> bool:
@@ -210,7 +207,7 @@ def _keeps_text(digits: str, value: int, scale: int, exponent: int, form: Format
 
 
 def _parse_big(digits: str, factor: int, exponent: int, places: int, *, form: Format, negative: bool) -> Quantity:
-    unscaled = _to_int(digits) * factor
+    unscaled = to_int(digits) * factor
     scale = exponent - places
     if unscaled == 0:
         return Quantity(0, scale, big=True, format=form)
@@ -269,7 +266,7 @@ def _interpret(suffix: str) -> tuple[int, Format]:
     if len(suffix) > 1 and suffix[0] in "eE":
         digits = suffix[2:] if suffix[1] in "+-" else suffix[1:]
         if digits and all(char in _DIGITS for char in digits):
-            exponent = _to_int(digits) * (-1 if suffix[1] == "-" else 1)
+            exponent = to_int(digits) * (-1 if suffix[1] == "-" else 1)
             if MIN_INT64 <= exponent <= MAX_INT64:
                 return (exponent + 2**31) % 2**32 - 2**31, Format.DECIMAL_EXPONENT
     raise QuantityError(f"unable to parse quantity's suffix {_short(suffix)}")
@@ -279,77 +276,9 @@ def _short(text: str) -> str:
     return repr(text) if len(text) <= 40 else repr(text[:40]) + "..."
 
 
-def _to_int(digits: str) -> int:
-    value = 0
-    for start in range(0, len(digits), _CHUNK):
-        part = digits[start : start + _CHUNK]
-        value = value * 10 ** len(part) + int(part)
-    return value
-
-
-def _to_text(value: int) -> str:
-    """Convert a number of any length, past the interpreter's own limit."""
-    parts = []
-    base = 10**_CHUNK
-    while value >= base:
-        value, rest = divmod(value, base)
-        parts.append(str(rest).zfill(_CHUNK))
-    parts.append(str(value))
-    return "".join(reversed(parts))
-
-
-def _to_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _pow10(exponent: int) -> float:
-    """Give Go's power of ten: the nearest float, zero below -323, infinity above 308."""
-    if exponent < -323:
-        return 0.0
-    return math.inf if exponent > 308 else _POWERS[exponent + 323]
-
-
-def _powers() -> tuple[float, ...]:
-    """Rebuild Go's table: a product of one of 0..31 and a power of 32, or a quotient below zero."""
-    low = [float(f"1e{exponent:02d}") for exponent in range(32)]
-    up = [float(f"1e{exponent:03d}") for exponent in range(0, 309, 32)]
-    down = [float(f"1e-{exponent:03d}") for exponent in range(0, 324, 32)]
-    return tuple(
-        up[exponent // 32] * low[exponent % 32] if exponent >= 0 else down[-exponent // 32] / low[-exponent % 32]
-        for exponent in range(-323, 309)
-    )
-
-
-_POWERS: Final = _powers()
-
-
-def _ten(exponent: int) -> int:
-    """Give a whole power of ten."""
-    power: int = 10**exponent
-    return power
-
-
-def _fits_scaled(mantissa: int, scale: int) -> bool:
-    """Tell whether ``mantissa * 10**scale`` is reached in int64 arithmetic."""
-    if not mantissa or not scale:
-        return True
-    if scale > _SMALL_DIGITS:
-        return False
-    value = mantissa * _ten(scale)
-    return MIN_INT64 <= value <= MAX_INT64
-
-
-def _digits_of(value: int) -> int:
-    """Bound the number of decimal digits from above, at most one too many per 300."""
-    return abs(value).bit_length() * 30103 // 100000 + 1
-
-
 def _aligned(left: Quantity, right: Quantity) -> tuple[int, int]:
     """Bring two numbers of one sign to one scale, without building digits when their sizes alone decide."""
-    tall, short = _digits_of(left.mantissa) + left.scale, _digits_of(right.mantissa) + right.scale
+    tall, short = digits_of(left.mantissa) + left.scale, digits_of(right.mantissa) + right.scale
     if abs(tall - short) > 2:
         larger = 1 if tall > short else -1
         return larger * left.sign, 0
@@ -376,7 +305,7 @@ def _sum(left: Quantity, right: Quantity, small_mantissa: int, mantissa: int) ->
 
 def _small_sum(left: Quantity, mantissa: int, scale: int) -> tuple[int, int] | None:
     low = min(left.scale, scale)
-    if not _fits_scaled(left.mantissa, left.scale - low) or not _fits_scaled(mantissa, scale - low):
+    if not fits_scaled(left.mantissa, left.scale - low) or not fits_scaled(mantissa, scale - low):
         return None
     total = left.mantissa * 10 ** (left.scale - low) + mantissa * 10 ** (scale - low)
     return (total, low) if MIN_INT64 <= total <= MAX_INT64 else None
@@ -414,4 +343,4 @@ def _below_1024(quantity: Quantity) -> bool:
 
 
 def _signed(value: int) -> str:
-    return ("-" if value < 0 else "") + _to_text(abs(value))
+    return ("-" if value < 0 else "") + to_text(abs(value))
