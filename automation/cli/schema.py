@@ -39,6 +39,7 @@ def all_schemas() -> dict[str, Any]:
     """Return, by name, a function that makes each schema."""
     from automation.document.snapshot_document import SnapshotDocument
     from automation.render import manifest_views, views
+    from automation.render.capacity import CapacityView
     from automation.render.manifest_schema import manifest_schema
     from automation.render.schedule_view import ScheduleView
     from components.api.kinds import ALL_KINDS
@@ -58,6 +59,7 @@ def all_schemas() -> dict[str, Any]:
         "Explanation": views.ExplanationView,
         "Snapshot": SnapshotDocument,
         "Schedule": ScheduleView,
+        "Capacity": CapacityView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
         "Conversion": manifest_views.ConversionView,

@@ -12,6 +12,7 @@ from automation.driver.session import Session
 from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
+from automation.render.remedy_view import remedy_view
 from automation.render.text import count
 from automation.render.views import (
     AppliedStepView,
@@ -133,6 +134,7 @@ def shortfall_view(plan: Plan, shortfall: Shortfall) -> ShortfallView:
         message=shortfall.message,
         summary=trace.summary if trace else "",
         verdicts=tuple(verdict_view(each) for each in trace.verdicts) if trace else (),
+        next_replica=remedy_view(trace.beyond) if trace and shortfall.placed < shortfall.wanted else None,
     )
 
 
@@ -163,6 +165,7 @@ def explanation_view(plan: Plan, namespace: str, deployment: str) -> Explanation
         summary=trace.summary,
         placements=tuple(placement_view(plan, each) for each in own),
         verdicts=tuple(verdict_view(each) for each in trace.verdicts),
+        next_replica=remedy_view(trace.beyond),
     )
 
 

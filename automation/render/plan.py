@@ -9,6 +9,7 @@ from automation.render.views import (
     PlacementView,
     PlanView,
     PolicySummaryView,
+    RemedyView,
     ResourceView,
     ShortfallView,
     VerdictView,
@@ -111,7 +112,12 @@ def shortfall_lines(shortfall: ShortfallView, *, width: int) -> list[Line]:
     """Return why a deployment does not get all it asks for, a verdict for every cluster."""
     counts = f"{shortfall.placed} of {shortfall.wanted} placed"
     lines = [line(Span(f"{shortfall.deployment}: ", "warn"), Span(shortfall.message or counts, "warn"))]
-    return [*lines, *verdict_lines(shortfall.verdicts, width=width), Line()]
+    return [*lines, *verdict_lines(shortfall.verdicts, width=width), *next_lines(shortfall.next_replica), Line()]
+
+
+def next_lines(remedy: RemedyView | None) -> list[Line]:
+    """Return what one more replica would need."""
+    return [line(Span("next replica: ", "dim"), remedy.message)] if remedy else []
 
 
 def verdict_lines(verdicts: Sequence[VerdictView], *, width: int) -> list[Line]:

@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from automation.render.views import API_VERSION, LeavingView, View
+from automation.render.remedy_view import remedy_view
+from automation.render.views import API_VERSION, LeavingView, RemedyView, View
 from automation.scheduling.result import Placed, Schedule
 from automation.scheduling.trace import DeploymentTrace
 
@@ -75,6 +76,7 @@ class DeploymentTraceView(View):
     wanted: int
     placed: int
     summary: str
+    next_replica: RemedyView
     verdicts: tuple[ClusterVerdictView, ...]
 
 
@@ -145,6 +147,7 @@ def _trace(trace: DeploymentTrace) -> DeploymentTraceView:
         wanted=trace.wanted,
         placed=trace.placed,
         summary=trace.summary,
+        next_replica=remedy_view(trace.beyond),
         verdicts=tuple(
             ClusterVerdictView(
                 cluster=each.cluster,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from automation.render.plan import placement_lines, resource_lines, shortfall_lines, verdict_lines
+from automation.render.plan import next_lines, placement_lines, resource_lines, shortfall_lines, verdict_lines
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
 from automation.render.views import (
     ConditionView,
@@ -87,7 +87,8 @@ def explanation_lines(explanation: ExplanationView, *, width: int) -> list[Line]
     head = f"{explanation.deployment}: {explanation.placed} of {explanation.wanted} placed"
     lines = [line(Span(head, style)), line(explanation.summary), Line()]
     lines += placement_lines(explanation.placements, width=width)
-    return [*lines, *verdict_lines(explanation.verdicts, width=width)]
+    lines += verdict_lines(explanation.verdicts, width=width)
+    return [*lines, *next_lines(explanation.next_replica)]
 
 
 def drift_lines(drift: DriftView) -> list[Line]:

@@ -61,6 +61,24 @@ class VerdictView(View):
     """One line per pool that refused."""
 
 
+class GrowthView(View):
+    """A pool, the nodes it has, those it would need, and what the difference costs; null when nobody knows."""
+
+    pool: str
+    nodes: int
+    needed: int
+    cost_per_hour: str | None
+
+
+class RemedyView(View):
+    """What one more replica would need. ``answer`` is ``now``, ``scale-up``, ``change`` or ``never``."""
+
+    answer: str
+    message: str
+    cluster: str
+    growth: tuple[GrowthView, ...]
+
+
 class ShortfallView(View):
     """A deployment that does not get all it asks for, and why, cluster by cluster."""
 
@@ -70,6 +88,7 @@ class ShortfallView(View):
     message: str
     summary: str = ""
     verdicts: tuple[VerdictView, ...] = ()
+    next_replica: RemedyView | None = None
 
 
 class StepView(View):
@@ -222,6 +241,7 @@ class ExplanationView(View):
     summary: str
     placements: tuple[PlacementView, ...] = ()
     verdicts: tuple[VerdictView, ...] = ()
+    next_replica: RemedyView | None = None
 
 
 class DriftView(View):

@@ -14,6 +14,7 @@ from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
+from automation.scheduling.remedy import Remedies
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment
 from automation.scheduling.trace import DeploymentTrace
@@ -37,6 +38,7 @@ class Explainer:
         self._ledger = ledger
         self._hostings = hostings
         self._rooms = rooms
+        self._remedies = Remedies(filters, ledger)
         self._works = works
         self._unhosted: dict[tuple[int, int], Code] = {}
 
@@ -50,7 +52,8 @@ class Explainer:
             self._verdict(work, position, codes.get(position), taken[cluster.name])
             for position, cluster in enumerate(self._filters.clusters)
         )
-        return DeploymentTrace(*key, work.deployment.replicas, work.placed, verdicts, self.summary(work))
+        beyond = self._remedies.next(work)
+        return DeploymentTrace(*key, work.deployment.replicas, work.placed, verdicts, self.summary(work), beyond)
 
     def summary(self, work: Work) -> str:
         """Return one line: how many clusters were refused for what, worst first."""

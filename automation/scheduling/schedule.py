@@ -48,11 +48,11 @@ def schedule(snapshot: Snapshot, *, evaluate: Evaluate | None = None) -> Schedul
 
     ``evaluate`` answers selectors; by default the compiled selectors of ``components.cel`` do.
     """
-    return _Pass(snapshot, evaluate or cel_evaluate()).run()
+    return Pass(snapshot, evaluate or cel_evaluate()).run()
 
 
-class _Pass:
-    """One pass over one snapshot."""
+class Pass:
+    """One pass over one snapshot; once it has run, ``works`` says what became of each deployment."""
 
     def __init__(self, snapshot: Snapshot, evaluate: Evaluate) -> None:
         compatible = snapshot.options.strategy is Strategy.COMPATIBLE
@@ -68,6 +68,7 @@ class _Pass:
         self.judge = Judge(self.filters, matcher)
         self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
         self.moves = Moves(self.filters, self.ledger, self.placer, self.judge)
+        self.works: dict[NamespacedName, Work] = {}
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
             self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
@@ -79,7 +80,7 @@ class _Pass:
         overfull = tuple(self._overfull())
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
         shrinking = self._shrinking(deployments)
-        works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
+        works = self.works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
         hardware = list(dict.fromkeys(chain.from_iterable(self.filters.hardware)))
         for work in works.values():
             self.hostings.want(work.need, work.deployment.replicas, hardware)

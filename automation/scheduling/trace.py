@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from automation.scheduling.existing import NamespacedName
+from automation.scheduling.remedy import Remedy
 from automation.scheduling.verdict import Verdict
 
 
@@ -22,6 +23,8 @@ class DeploymentTrace:
     verdicts: tuple[Verdict, ...]
     summary: str
     """One line as of kube-scheduler: ``0/5 clusters: 2 tainted, 1 not ready, 2 full``."""
+    beyond: Remedy
+    """What one more replica than those placed would need."""
 
     def verdict(self, cluster: str) -> Verdict:
         """Return the verdict of one cluster; KeyError when the snapshot had no such cluster."""

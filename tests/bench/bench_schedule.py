@@ -18,7 +18,7 @@ from statistics import mean
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.matching import cel_evaluate
 from automation.scheduling.result import Schedule
-from automation.scheduling.schedule import _Pass, schedule
+from automation.scheduling.schedule import Pass, schedule
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot, Strategy
 from components.lock import EngineShape, MemberShape, Phase, ReplicaEntry, ReplicaShape, RequestShape, shape_digest
 from tests.laws.test_scheduling_optimum import small_fleet
@@ -120,7 +120,7 @@ def measure(options: Options) -> dict[str, object]:
     made = schedule(cold)
     seconds = best(2, partial(schedule, cold))
     steady = replace(cold, replicas=live(made))
-    indexed = _Pass(replace(cold, deployments=cold.deployments[:1]), cel_evaluate())
+    indexed = Pass(replace(cold, deployments=cold.deployments[:1]), cel_evaluate())
     fewer = best(2, partial(schedule, input_of(5_000, 250, options)))
     smaller = best(2, partial(schedule, input_of(1_250, 1_000, options)))
     return {
@@ -128,7 +128,7 @@ def measure(options: Options) -> dict[str, object]:
         "placed": len(made.placements),
         "not placed": sum(each.wanted - each.placed for each in made.shortfalls),
         "steady pass, same size, s": round(best(2, partial(schedule, steady)), 2),
-        "index of 5,000 clusters, ms": round(best(3, partial(_Pass, cold, cel_evaluate())) * 1e3, 1),
+        "index of 5,000 clusters, ms": round(best(3, partial(Pass, cold, cel_evaluate())) * 1e3, 1),
         "one deployment x 10 on the index, ms": round(best(1, indexed.run) * 1e3, 1),
         "growth exponent, 1,250 to 5,000 clusters": round(log(seconds / smaller, 4), 2),
         "growth exponent, 250 to 1,000 deployments": round(log(seconds / fewer, 4), 2),

@@ -15,6 +15,7 @@ import pytest
 from automation.cli.schema import all_schemas
 from automation.document.snapshot_document import SnapshotDocument
 from automation.render import manifest_views, views
+from automation.render.capacity import CapacityView
 from automation.render.schedule_view import ScheduleView
 from components.api.kinds import ALL_KINDS
 from components.lock import NamespaceLock, PlatformLock
@@ -34,6 +35,7 @@ MODELS: Final = (
     views.ExplanationView,
     SnapshotDocument,
     ScheduleView,
+    CapacityView,
     views.DriftView,
     views.DestroyedView,
     manifest_views.ConversionView,

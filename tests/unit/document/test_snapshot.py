@@ -235,6 +235,19 @@ def test_the_snapshot_of_a_plan_is_saved_in_the_form_that_its_name_says(tmp_path
         save_snapshot(tmp_path / "none" / name, full())
 
 
+def test_capacity_is_counted_from_a_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a table for people, and as a document."""
+    file = tmp_path / "it.yaml"
+    file.write_text(WRITTEN.replace("replicas: 3", "replicas: 1"))
+    assert berth(["capacity", "--snapshot", str(file)]) == 0
+    (row,) = capsys.readouterr().out.splitlines()[1:]
+    assert row.split(maxsplit=4)[:4] == ["ml/chat", "1", "1", "1"]
+    assert row.endswith("would fit on a with pool gpus from 2 to 3 nodes (price unknown)")
+    assert berth(["capacity", "--snapshot", str(file), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["deployments"]
+    assert found["nextReplica"]["growth"] == [{"pool": "gpus", "nodes": 2, "needed": 3, "costPerHour": None}]
+
+
 def test_a_snapshot_that_is_not_there_is_a_mistake_in_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     """With exit code 2."""
     assert berth(["schedule", "/nowhere/it.yaml"]) == 2

@@ -1,0 +1,193 @@
+"""Remedies: what one more replica of a deployment would need, as one of four answers.
+
+It fits now; it fits once something that is declared already has scaled up; it fits after one named change (a pool with
+so many more nodes, at a price if it is known, or one refusal that a person can lift); or it never fits, because no pool
+has such devices. The ledger and the filters that decided are asked again with the change made, so a remedy that is
+named is one that works.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Hosting
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.verdict import Code
+from automation.scheduling.work import Work
+
+
+class Answer(StrEnum):
+    """Whether one more replica could be placed."""
+
+    NOW = "now"
+    """There is room on nodes that are there."""
+    SCALE_UP = "scale-up"
+    """There is room once the cluster has brought nodes that are declared."""
+    CHANGE = "change"
+    """There is room after a change that somebody has to make."""
+    NEVER = "never"
+    """No pool of any cluster could carry it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A pool, how many nodes it has, how many it would need, and what the difference costs in USD per hour."""
+
+    pool: str
+    nodes: int
+    needed: int
+    cost: Decimal | None
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        price = "price unknown" if self.cost is None else f"{self.cost} USD per hour"
+        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price})"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """The answer, with the cluster and the pools that it is about, and in words."""
+
+    answer: Answer
+    message: str
+    cluster: str = ""
+    growth: tuple[Growth, ...] = ()
+
+
+_LIFTABLE = (Code.NOT_READY, Code.TAINTED, Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE, Code.CACHE_FAILED)
+"""Refusals that a person can lift without another machine."""
+_LIFTED = {
+    Code.NOT_READY: "it is ready again",
+    Code.TAINTED: "its taints are tolerated or taken away",
+    Code.DESELECTED: "the deployment's clusterSelector takes it in",
+    Code.OUTSIDE_CACHE: "the clusterSelector of the cache takes it in",
+    Code.NO_STORAGE: "it has a storage class that many nodes can mount",
+    Code.CACHE_FAILED: "the cache is staged on it",
+}
+
+
+class Remedies:
+    """Answers for the state in which a pass ended."""
+
+    def __init__(self, filters: Filters, ledger: Ledger) -> None:
+        self._filters = filters
+        self._ledger = ledger
+
+    def next(self, work: Work) -> Remedy:
+        """Say what one more replica of a deployment would need; the least first, ties by name."""
+        growths: list[tuple[str, tuple[Growth, ...]]] = []
+        scaled: list[tuple[str, tuple[Growth, ...]]] = []
+        for position, hosting in self._hosting(work, work.allowed):
+            name = self._filters.clusters[position].name
+            if self._ledger.room(position, hosting) is None:
+                growths.append((name, self._grown(position, hosting, self._promised(position))))
+                continue
+            missing = self._grown(position, hosting, self._present(position))
+            if not missing:
+                return Remedy(Answer.NOW, f"fits now on {name}", name)
+            scaled.append((name, missing))
+        if scaled:
+            name, growth = min(scaled, key=_least)
+            return Remedy(Answer.SCALE_UP, f"fits on {name} after scale-up: {_words(growth)}", name, growth)
+        growths = [each for each in growths if each[1]]
+        if growths:
+            name, growth = min(growths, key=_least)
+            return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}", name, growth)
+        return self._lifted(work)
+
+    def _lifted(self, work: Work) -> Remedy:
+        """Find a cluster that has room and is refused for one thing alone that a person can lift."""
+        refused = dict(self._filters.refused(work.deployment, work.need))
+        hosts = self._filters.everywhere & ~refused[Code.NO_MATCH] & ~refused[Code.NO_POOLS]
+        for code in reversed(_LIFTABLE):
+            only = refused.get(code, 0) & hosts
+            for other, clusters in refused.items():
+                only &= self._filters.everywhere if other is code else ~clusters
+            for position, hosting in self._hosting(work, only):
+                if self._ledger.room(position, hosting) is not None:
+                    name = self._filters.clusters[position].name
+                    return Remedy(Answer.CHANGE, f"would fit on {name} once {_LIFTED[code]}", name)
+        if hosts:
+            return Remedy(Answer.CHANGE, "would need several changes: see what each cluster says")
+        return Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
+
+    def _hosting(self, work: Work, clusters: int) -> Iterator[tuple[int, Hosting]]:
+        for position in self._filters.members(clusters):
+            hosting = self._filters.hosting(work.need, position)
+            if hosting is not None:
+                yield position, hosting
+
+    def _promised(self, position: int) -> list[int]:
+        return [load.nodes for load in self._ledger.loads[position]]
+
+    def _present(self, position: int) -> list[int]:
+        loads = self._ledger.loads[position]
+        pools = self._filters.clusters[position].pools
+        return [min(pool.present, load.nodes) for pool, load in zip(pools, loads, strict=True)]
+
+    def _grown(self, position: int, hosting: Hosting, base: Sequence[int]) -> tuple[Growth, ...]:
+        """Return the fewest nodes beyond ``base`` with which a replica fits: in one pool, else in several alike.
+
+        Empty when it fits without any, or with none that would help.
+        """
+        loads = self._ledger.loads[position]
+        before = [load.nodes for load in loads]
+        used = sorted({pool for options in hosting for option in options for pool, _, _ in option.adds})
+        try:
+            if self._fits(position, hosting, base, (), 0):
+                return ()
+            # With a node for every pod there is always room, whatever else is on the pool.
+            asked = sum(max(sum(add[2] for add in option.adds) for option in options) for options in hosting)
+            most = {pool: sum(loads[pool].pods.values()) + asked for pool in used}
+            trials: list[tuple[int, tuple[int, ...]]] = [
+                (self._least_nodes(position, hosting, base, (pool,), most[pool]), (pool,)) for pool in used
+            ]
+            found = [(number, pools) for number, pools in trials if number]
+            if not found and len(used) > 1:
+                together = self._least_nodes(position, hosting, base, tuple(used), max(most.values()))
+                found = [(together, tuple(used))] if together else []
+            if not found:
+                return ()
+            number, pools = min(found)
+        finally:
+            for load, nodes in zip(loads, before, strict=True):
+                load.nodes = nodes
+        return tuple(self._growth(position, pool, base[pool], number) for pool in pools)
+
+    def _growth(self, position: int, pool: int, nodes: int, more: int) -> Growth:
+        known = self._filters.clusters[position].pools[pool]
+        return Growth(known.name, nodes, nodes + more, None if known.price is None else known.price * more)
+
+    def _least_nodes(
+        self, position: int, hosting: Hosting, base: Sequence[int], pools: tuple[int, ...], most: int
+    ) -> int:
+        """Return how many nodes each of ``pools`` has to get; 0 when not even ``most`` help. More never fits less."""
+        if not self._fits(position, hosting, base, pools, most):
+            return 0
+        low, high = 0, most
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._fits(position, hosting, base, pools, middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _fits(self, position: int, hosting: Hosting, base: Sequence[int], pools: tuple[int, ...], more: int) -> bool:
+        for number, load in enumerate(self._ledger.loads[position]):
+            load.nodes = base[number] + (more if number in pools else 0)
+        return self._ledger.room(position, hosting) is not None
+
+
+def _least(found: tuple[str, tuple[Growth, ...]]) -> tuple[object, ...]:
+    name, growth = found
+    costs = [each.cost for each in growth]
+    known = [cost for cost in costs if cost is not None]
+    nodes = sum(each.needed - each.nodes for each in growth)
+    return (len(known) < len(costs), sum(known, Decimal(0)), nodes, name)
+
+
+def _words(growth: Sequence[Growth]) -> str:
+    return " and ".join(map(str, growth))

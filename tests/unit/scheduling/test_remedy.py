@@ -1,0 +1,182 @@
+"""What one more replica would need, and how many more fit."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+
+from automation.scheduling.headroom import headroom
+from automation.scheduling.remedy import Answer
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Cluster, Deployment, Pool, Snapshot
+from tests.unit.scheduling.builder import (
+    cluster,
+    deployment,
+    engine,
+    evaluate,
+    gang,
+    gpu,
+    live,
+    member,
+    plan,
+    pool,
+    snapshot,
+)
+from tests.unit.scheduling.random_fleets import Story, stories
+
+WHOLE = engine("main", member(8))
+ONE = engine("main", member(1))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question: a fleet, who asks, and the answer in words."""
+
+    name: str
+    clusters: list[Cluster]
+    wanted: Deployment
+    answer: Answer
+    message: str
+
+
+PRICED = pool("gpus", nodes=1, price=Decimal("98.5"))
+CASES = [
+    Case("room", [cluster("a", pool(nodes=2))], deployment("d", 1, WHOLE), Answer.NOW, "fits now on a"),
+    Case(
+        "room that has to come",
+        [cluster("a", pool(nodes=1, maximum=3, scales=True))],
+        deployment("d", 1, WHOLE),
+        Answer.SCALE_UP,
+        "fits on a after scale-up: pool gpus from 1 to 2 nodes (price unknown)",
+    ),
+    Case(
+        "one node more",
+        [cluster("a", PRICED)],
+        deployment("d", 2, WHOLE),
+        Answer.CHANGE,
+        "would fit on a with pool gpus from 1 to 2 nodes (98.5 USD per hour)",
+    ),
+    Case(
+        "the cheapest, and not one without a price",
+        [cluster("a", pool()), cluster("b", replace(PRICED, price=Decimal(9))), cluster("c", PRICED)],
+        deployment("d", 4, WHOLE),
+        Answer.CHANGE,
+        "would fit on b with pool gpus from 1 to 2 nodes (9 USD per hour)",
+    ),
+    Case(
+        "a gang needs several",
+        [cluster("a", pool("gpus", nodes=1, fabric="x"))],
+        deployment("d", 1, gang(8, 2)),
+        Answer.CHANGE,
+        "would fit on a with pool gpus from 1 to 3 nodes (price unknown)",
+    ),
+    Case(
+        "two engines need two pools",
+        [cluster("a", pool("big", gpu("h100", 8), nodes=0), pool("old", gpu("a100", 8, 40), nodes=0))],
+        deployment("d", 1, engine("x", member(8, "name=h100")), engine("y", member(8, "name=a100"))),
+        Answer.CHANGE,
+        "would fit on a with pool big from 0 to 1 nodes (price unknown) and pool old from 0 to 1 nodes (price unknown)",
+    ),
+    Case(
+        "a taint in the way",
+        [cluster("a", taints=["k=v:NoSchedule"])],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a once its taints are tolerated or taken away",
+    ),
+    Case(
+        "a selector in the way",
+        [cluster("a")],
+        deployment("d", 1, WHOLE, selector={"tier": "gold"}),
+        Answer.CHANGE,
+        "would fit on a once the deployment's clusterSelector takes it in",
+    ),
+    Case(
+        "a cluster in trouble",
+        [cluster("a", state="not ready")],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a once it is ready again",
+    ),
+    Case(
+        "two things in the way",
+        [cluster("a", taints=["k=v:NoSchedule"], state="not ready")],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would need several changes: see what each cluster says",
+    ),
+    Case(
+        "no such device",
+        [cluster("a"), cluster("b", pool("old", gpu("a100", 4)))],
+        deployment("d", 1, engine("main", member(8, "none"))),
+        Answer.NEVER,
+        "never fits: no pool of any cluster can carry it",
+    ),
+    Case("no cluster", [], deployment("d", 1, WHOLE), Answer.NEVER, "never fits: no pool of any cluster can carry it"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_one_more_replica_would_need(case: Case) -> None:
+    """One of four answers, with pool, nodes and price where a pool is the answer."""
+    remedy = plan(case.clusters, [case.wanted]).trace[case.wanted.key].beyond
+    assert (remedy.answer, remedy.message) == (case.answer, case.message)
+
+
+def test_headroom_counts_each_deployment_by_itself() -> None:
+    """Both could have the same nodes; what is placed is in the way, the small ones at their worst for the big ones."""
+    big, small = deployment("big", 1, WHOLE), deployment("small", 2, ONE)
+    found = headroom(
+        snapshot([cluster("a", pool(nodes=3)), cluster("b", pool(nodes=2))], [big, small]), evaluate=evaluate
+    )
+    assert [(each.deployment, each.wanted, each.placed, each.more) for each in found] == [
+        ("big", 1, 1, 2),
+        ("small", 2, 2, 16),
+    ]
+    assert found[0].beyond.answer is Answer.CHANGE
+    assert headroom(snapshot([cluster("a")], [small]), evaluate=evaluate, most=4)[0].more == 4
+
+
+def test_headroom_counts_beside_what_leaves() -> None:
+    """A replica that is only on its way out still holds its devices."""
+    other = deployment("other", 1, WHOLE)
+    found = headroom(
+        snapshot([cluster("a", pool(nodes=2))], [deployment("d", 0, WHOLE)], [live(other, "a")]), evaluate=evaluate
+    )
+    assert [each.more for each in found] == [1]
+
+
+def grown(seen: Snapshot, name: str, pools: dict[str, int]) -> Snapshot:
+    """Return a snapshot in which pools of one cluster have so many nodes."""
+
+    def larger(each: Pool) -> Pool:
+        nodes = pools.get(each.name)
+        return each if nodes is None else replace(each, realised=nodes, maximum=nodes, scales=False, before=None)
+
+    clusters = [
+        replace(each, pools=tuple(map(larger, each.pools))) if each.name == name else each for each in seen.clusters
+    ]
+    return replace(seen, clusters=tuple(clusters))
+
+
+@settings(deadline=None, max_examples=60)
+@given(stories())
+def test_a_pool_that_is_named_with_its_nodes_is_one_that_helps(story: Story) -> None:
+    """With as many nodes there is room for another replica beside all others."""
+    made = schedule(story.after, evaluate=evaluate)
+    for key, trace in made.trace.items():
+        remedy = trace.beyond
+        assert remedy.message
+        if remedy.answer is Answer.NOW:
+            assert next(
+                each for each in headroom(story.after, evaluate=evaluate) if (each.namespace, each.deployment) == key
+            ).more
+        if remedy.answer is Answer.CHANGE and remedy.growth:
+            more = grown(story.after, remedy.cluster, {each.pool: each.needed for each in remedy.growth})
+            there = {each.id for each in story.after.replicas}
+            others = [each for each in made.shortfalls if (each.namespace, each.deployment) != key]
+            if others or made.leaving or made.shrinking or {each.id for each in made.placements} - there:
+                continue  # others would take part of what is added
+            found = {(each.namespace, each.deployment): each for each in headroom(more, evaluate=evaluate)}
+            assert found[key].placed + found[key].more > trace.placed
