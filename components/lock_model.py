@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from components.errors import LockError
+from components.model_words import in_words, place_of
 
 
 def ordered(value: Any) -> Any:
@@ -37,8 +38,8 @@ class LockModel(BaseModel):
             return cls.model_validate(value)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or cls.__name__
-            raise LockError(f"a {cls.__name__} of the lock cannot be read: {place}: {first['msg']}") from error
+            said = f"{place_of(first, otherwise='it')} {in_words(first)}"
+            raise LockError(f"a {cls.__name__} of the lock cannot be read: {said}") from error
 
 
 class HeldPool(LockModel):

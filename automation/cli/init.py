@@ -1,5 +1,11 @@
-"""``berth init``: a commented, valid environment to start from, and the files that plain Pulumi needs."""
+"""``berth init``: a commented, valid environment to start from, and the files that plain Pulumi needs.
 
+It asks nothing: every choice is an option. Each manifest names a schema for editors, which lies beside the environments
+and not at an address: so it works without a network, in a private repository, and says what the Berth in use accepts.
+"""
+
+import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +15,9 @@ from automation.cli.options import Show
 from components.errors import UsageError
 
 _TEMPLATES = Path(__file__).with_name("templates")
+SCHEMA_FILE = "manifest.schema.json"
+"""The schema of all manifests, in the folder of the environments."""
+
 _SHOW = Show()
 
 
@@ -55,8 +64,10 @@ def init(
             )
     root = Layout.find().root
     folder = environment_folder(root, name, environments=environments)
-    values = {"name": name, "namespace": namespace, "cluster": cluster, "region": region}
-    files = environment_files(folder, values) | project_files(root)
+    values = {"name": name, "namespace": namespace, "cluster": cluster, "region": region, "zone": f"{region}a"}
+    files = environment_files(folder, values)
+    _check(folder, files)
+    files |= project_files(root)
     existing = sorted(path for path in files if path.exists())
     if existing:
         raise UsageError(
@@ -64,10 +75,11 @@ def init(
             consequence="Nothing was written.",
             help=f"choose another name: berth init {name}-2",
         )
+    files[folder.parent / SCHEMA_FILE] = schema_text()  # written anew each time: it is this Berth's
     if not dry_run:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
     sinks = show.sinks()
     if sinks.machine:
         written = [shown_path(path) for path in files]
@@ -85,8 +97,36 @@ def environment_files(folder: Path, values: dict[str, str]) -> dict[Path, str]:
     for path in sorted(source.rglob("*.yaml")):
         parts = path.relative_to(source).parts
         relative = Path(*(values["namespace"] if part == "namespace" else part for part in parts))
-        files[folder / relative] = _filled(path.read_text(), values)
+        schema = Path(os.path.relpath(folder.parent / SCHEMA_FILE, (folder / relative).parent)).as_posix()
+        filled = {name: _scalar(value) for name, value in values.items()} | {"schema": schema}
+        files[folder / relative] = _filled(path.read_text(encoding="utf-8"), filled)
     return files
+
+
+def schema_text() -> str:
+    """Return the schema file's text."""
+    from automation.render.manifest_schema import manifest_schema
+
+    return json.dumps(manifest_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _scalar(text: str) -> str:
+    """Write a value so that YAML reads it as text."""
+    from components.api.compose import resolve
+    from components.api.syntax import is_dns_label
+
+    plain = is_dns_label(text) and isinstance(resolve(text), str)
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def _check(folder: Path, files: dict[Path, str]) -> None:
+    """Raise UsageError when the options do not make a valid environment: nothing wrong is written."""
+    from components.api.load import load_fleet
+
+    given = [(path.relative_to(folder).as_posix(), text.encode()) for path, text in files.items()]
+    problems = load_fleet(given, name=folder.name).errors
+    if problems:
+        raise UsageError(problems[0].message, consequence="Nothing was written.", help=problems[0].help)
 
 
 def project_files(root: Path) -> dict[Path, str]:

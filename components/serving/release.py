@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from components.clusters.chart import Chart
 from components.errors import ConfigError, Problem
+from components.model_words import in_words, place_of
 from components.serving.registry import ImageValue, Style
 
 
@@ -227,9 +228,9 @@ def _problems(error: ValidationError, where: str) -> list[Problem]:
     return [
         Problem(
             "release-invalid",
-            each["msg"].removeprefix("Value error, "),
+            in_words(each) if each["type"] == "value_error" else f"{place_of(each, otherwise='it')} {in_words(each)}",
             file=where,
-            path=".".join(str(part) for part in each["loc"]),
+            path=place_of(each, otherwise=""),
         )
         for each in error.errors()
     ]

@@ -39,7 +39,7 @@ def test_a_release_is_read_in_the_order_of_its_dependencies() -> None:
         pytest.param("dependsOn: [a]", "dependsOn: [zz]", "depends on zz", id="unknown-dependency"),
         pytest.param("provider: b", "provider: zz", "gateway depends on zz", id="unknown-provider"),
         pytest.param("- {name: b,", "- {name: a,", "more than one component is named a", id="doubled-name"),
-        pytest.param("chart: b,", "chart: b, color: red,", "Extra inputs", id="unknown-field"),
+        pytest.param("chart: b,", "chart: b, color: red,", "color is not known", id="unknown-field"),
         pytest.param("namespace: a}", "namespace: a, dependsOn: [b]}", "depend on each other", id="circle"),
         pytest.param("namespace: a}", "namespace: a, needs: Pools}", "which is not", id="needs-what-some-lack"),
         pytest.param("name: small", "name: [", "not YAML", id="not-yaml"),
