@@ -8,6 +8,7 @@ from automation.driver.session import Session
 from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.state import read_existing
+from automation.planning.names import names_in_use
 from automation.planning.removed import pools_in_use
 from automation.scheduling.existing import Existing
 from components.api.environment import Environment
@@ -98,7 +99,7 @@ def read_situation(
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
     refusals: tuple[Callable[[], None], ...] = (
-        lambda: refuse_removed(fleet, existing),
+        lambda: refuse_in_use(fleet, existing),
         lambda: refuse_other_layout(fleet, checkpoints),
         lambda: refuse_other_source(fleet, existing),
         lambda: refuse_gone_gateway(fleet, existing),
@@ -193,8 +194,11 @@ def refuse_mixed(session: Session, existing: Existing) -> None:
         )
 
 
-def refuse_removed(fleet: Fleet, existing: Existing) -> None:
-    """Raise ConfigError when a cluster's manifest, or a pool of it, is gone while something is still on it."""
+def refuse_in_use(fleet: Fleet, existing: Existing) -> None:
+    """Raise ConfigError when what is in use is gone from the manifests, or what they add stands in its way.
+
+    A cluster's manifest, or a pool of it, while something is still on it; a name that a replica bears.
+    """
     users: dict[str, list[str]] = {name: [] for name in existing.clusters if name not in fleet.clusters}
     for identity in (*existing.replicas, *existing.caches):
         if identity.cluster in users:
@@ -212,7 +216,7 @@ def refuse_removed(fleet: Fleet, existing: Existing) -> None:
         for name, used in users.items()
         if used
     ]
-    problems = [*gone, *pools_in_use(existing, fleet)]
+    problems = [*gone, *pools_in_use(existing, fleet), *names_in_use(existing, fleet)]
     if problems:
         raise ConfigError(problems)
 

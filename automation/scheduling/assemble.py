@@ -30,6 +30,8 @@ class Assembly:
         judge: Judge,
         works: Mapping[NamespacedName, Work],
         live: Mapping[NamespacedName, Sequence[ExistingReplica]],
+        *,
+        names: Mapping[str, frozenset[str]],
     ) -> None:
         self._filters = filters
         self._ledger = ledger
@@ -38,7 +40,7 @@ class Assembly:
         self._live = live
         self._members: dict[tuple[str, tuple[Claim, ...]], MemberPlacement] = {}
         self._scaling = self._needing_scale_up()
-        self._taken: dict[str, set[str]] = {}
+        self._taken: dict[str, set[str]] = {namespace: set(taken) for namespace, taken in names.items()}
         for (namespace, _), replicas in live.items():
             self._taken.setdefault(namespace, set()).update(replica.entry.name for replica in replicas)
 

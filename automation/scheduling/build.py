@@ -63,9 +63,17 @@ def build_snapshot(
         replicas=tuple(existing.replicas[identity] for identity in sorted(existing.replicas)),
         caches=tuple(existing.caches[identity] for identity in sorted(existing.caches)),
         held=held | broken,
+        names=_names(fleet),
         options=_options(fleet),
         now=now,
     )
+
+
+def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for namespace, name in fleet.endpoints:
+        found.setdefault(namespace, set()).add(name)
+    return {namespace: frozenset(names) for namespace, names in found.items()}
 
 
 def _options(fleet: Fleet) -> Options:

@@ -166,7 +166,7 @@ class Pass:
 
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
         explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works)
-        assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live)
+        assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)
         placements = assembly.placements(self.snapshot.held)
         leaving = [
             Leaving(replica, reason, successor)

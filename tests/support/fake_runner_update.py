@@ -191,7 +191,7 @@ class Update:
             self.lacking.add(action.urn)
             return True
         if action.op is Op.SAME:
-            self.story.done(step_of(action))
+            self._write(action)  # its options may be others
             return True
         if action.name == self.faults.interrupted_at:
             kind = PendingKind.CREATING if action.op is Op.CREATE else PendingKind.UPDATING

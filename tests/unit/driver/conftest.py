@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.fake_runner_session import FakeDriver
 from tests.support.fleet_run import small_fleet
+from tests.support.samples import environment_files
 
 
 @pytest.fixture
@@ -33,3 +34,13 @@ def split(tmp_path: Path) -> FakeDriver:
     driver.does()
     driver.heard.notes.clear()
     return driver
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> FakeDriver:
+    """Return an applied environment with clusters that Berth made in a cloud."""
+    files = {path: content.decode() for path, content in environment_files().items()}
+    made = FakeDriver.of(tmp_path, files)
+    assert made.up().steps
+    made.does()
+    return made

@@ -4,6 +4,7 @@ import pytest
 
 from automation.driver.gate import require_passed
 from automation.driver.run import run_plan
+from automation.engine.events import Op
 from automation.engine.lease import Lease
 from automation.planning.step import StepKind
 from components.errors import DriverError, ResourceFailed, StackLeased
@@ -197,3 +198,16 @@ def test_what_was_asked_of_a_plan_is_what_is_done(driver: FakeDriver) -> None:
     done = []
     run_plan(driver.session, prepared.plan, announce=done.append)
     assert [step.lock for step in done] == shown
+
+
+def test_a_pool_is_replaced_only_after_its_replicas_left(cloud: FakeDriver) -> None:
+    """Every earlier step leaves it alone, whatever else it changes; the retirement replaces it."""
+    replica = next(each for each in cloud.existing().replicas.values() if each.id.deployment == "qwen3-8b")
+    on = replica.id.cluster
+    nodes = f"{on}/{replica.entry.placement[0].members[0].pool}-nodes"
+    cloud.state_of(nodes)["inputs"]["accelerator"] = "of another time"  # as if its class changed
+    report = cloud.up()
+    replaced = {step.kind: [each.name for each in step.applied.steps if each.op is Op.REPLACE] for step in report.steps}
+    assert replaced == {StepKind.BUILD: [], StepKind.SHIFT: [], StepKind.RETIRE: [nodes]}
+    (moved,) = [each for each in report.existing.replicas if each.deployment == "qwen3-8b"]
+    assert moved != replica.id

@@ -60,16 +60,6 @@ def test_planning_again_gives_the_same_bytes(driver: FakeDriver) -> None:
     assert driver.lock() == written
 
 
-@pytest.fixture
-def cloud(tmp_path: Path) -> FakeDriver:
-    """Return an applied environment whose clusters Berth made in a cloud."""
-    files = {path: content.decode() for path, content in environment_files().items()}
-    made = FakeDriver.of(tmp_path, files)
-    made.up()
-    made.does()
-    return made
-
-
 def test_a_pool_that_an_edit_would_replace_is_left_before_it_is_replaced(cloud: FakeDriver) -> None:
     """Preview 1 says that the pool goes away; what is on it is placed elsewhere or the plan says that it cannot."""
     replica = next(each for each in cloud.existing().replicas.values() if each.id.cluster == "eks-euw1")

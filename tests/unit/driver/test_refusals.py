@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from components.errors import ConfigError, DriverError, LockError, MixedState, NewerLock, StackNotFound
+from components.naming import ReplicaId, replica_name
 from stacks.fit import check_fit
 from tests.support.fake_runner_session import FakeDriver
 from tests.support.fleet_run import cluster
@@ -36,6 +37,35 @@ def test_a_pool_in_use_cannot_be_removed(driver: FakeDriver) -> None:
     """Nobody could keep what runs on it."""
     driver.edit("platform/b.yaml", "    - {name: small, className: gpu-4x, nodeCount: 1}\n", "")
     assert "pool small is gone" in refused(driver, "pool-in-use")
+
+
+ENDPOINT = """\
+apiVersion: modelplane.ai/v1alpha1
+kind: ModelEndpoint
+metadata: {{name: {name}, namespace: ml, labels: {{app: qwen}}}}
+spec: {{url: "http://outside.test"}}
+"""
+
+
+def test_an_endpoint_cannot_take_the_name_of_a_replica_that_exists(driver: FakeDriver) -> None:
+    """Both are endpoints of the namespace; the error says where the manifest is and whose name it took."""
+    name = driver.name_of("ml/qwen/a/0")
+    driver.write("models/ml/outside.yaml", ENDPOINT.format(name=name))
+    said = refused(driver, "name-in-use")
+    assert f"ModelEndpoint ml/{name}" in said
+    assert "replica ml/qwen/a/0" in said
+    driver.write("models/ml/outside.yaml", ENDPOINT.format(name="outside"))
+    assert driver.up().ok
+    assert driver.backends("ml", "qwen") == {name: 1, "outside": 1}
+
+
+def test_a_new_replica_takes_another_name_than_an_endpoint(fresh: FakeDriver) -> None:
+    """It has no name yet, so it is the one that yields."""
+    usual = replica_name(ReplicaId("ml", "qwen", "a", 0))
+    fresh.write("models/ml/outside.yaml", ENDPOINT.format(name=usual))
+    assert fresh.up().ok
+    assert fresh.name_of("ml/qwen/a/0") != usual
+    assert fresh.plan().empty
 
 
 def test_the_layout_cannot_be_changed_under_a_fleet(driver: FakeDriver) -> None:

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from automation.engine.lease import Lease
+from components.errors import ConfigError, Problem
 from tests.support.fake_runner_session import FakeDriver
 
 LOOKING = {
@@ -32,6 +33,19 @@ def test_a_plan_that_fails_leaves_no_stack(fresh: FakeDriver) -> None:
     fresh.runner.faults.forbidden = {"ml/qwen/a/0"}
     assert fresh.berth("plan", "--dry-run") == 5
     assert fresh.berth("up", "--yes") == 5
+    assert fresh.runner.stacks() == ()
+
+
+def test_a_program_that_fails_leaves_no_stack(fresh: FakeDriver) -> None:
+    """A secret that is missing is only found when the engine runs the program."""
+
+    def fail(call: str) -> None:
+        if call == "preview dev":
+            raise ConfigError([Problem("secret-missing", "secret x/y is not there")])
+
+    fresh.runner.before = fail
+    assert fresh.berth("up", "--yes") == 2
+    assert fresh.berth("plan", "--check") == 2
     assert fresh.runner.stacks() == ()
 
 
