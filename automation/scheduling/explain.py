@@ -124,7 +124,9 @@ class Explainer:
         if fabric:
             return Verdict(cluster.name, Code.NO_FABRIC, fabric, planned, pools=pools)
         worst = next((each for each in pools if each.code is Code.NO_ROOM), None)
-        message = worst.message if worst else "its engines fit one by one, and not together"
+        engines = [engine.name for engine in work.deployment.shape.engines]
+        together = self._rooms.together(position, engines, hosting) if worst is None else ""
+        message = worst.message if worst else together or "its engines fit one by one, and not together"
         wanted, free = (worst.wanted, worst.free) if worst else (None, None)
         return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
 

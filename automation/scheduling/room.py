@@ -1,10 +1,11 @@
 """Room in words: how much an engine wants of a pool, how much is free, and whose pod would be in danger."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Option
+from automation.scheduling.hosting import Hosting, Option
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.patterns import Demand
 from automation.scheduling.place import adds_of
@@ -25,10 +26,54 @@ class RoomExplainer:
         self._works = works
         self._owners = owners
 
-    def verdict(self, position: int, number: int, engine: str, option: Option) -> PoolVerdict:
-        """Say whether a whole engine fits on a pool that suits it."""
-        pool = self._filters.clusters[position].pools[number]
+    def together(self, position: int, engines: Sequence[str], hosting: Hosting) -> str:
+        """Say which engine finds no room once those before it have theirs; empty when each finds some."""
+        beside: dict[int, dict[Demand, int]] = {}
+        for place, (engine, options) in enumerate(zip(engines, hosting, strict=True)):
+            if any(self._put(position, beside, option) for option in options):
+                continue
+            option = options[0]
+            number = option.pools[0]
+            found = self.verdict(position, number, engine, option, beside=beside.get(number, {}))
+            return (
+                f"its engines fit one by one, and not together: beside {' and '.join(engines[:place])},"
+                f" {engine} has no room on {found.pool} ({found.message})"
+            )
+        return ""
+
+    def _put(self, position: int, beside: dict[int, dict[Demand, int]], option: Option) -> bool:
+        """Put an engine beside the others if there is room for it."""
+        adds: dict[int, dict[Demand, int]] = {}
+        for pool, demand, pods in option.adds:
+            extra = adds.setdefault(pool, {})
+            extra[demand] = extra.get(demand, 0) + pods
+        if not all(self._ledger.fits(self._loaded(position, pool, beside.get(pool, {})), adds[pool]) for pool in adds):
+            return False
+        for pool, extra in adds.items():
+            taken = beside.setdefault(pool, {})
+            for demand, pods in extra.items():
+                taken[demand] = taken.get(demand, 0) + pods
+        return True
+
+    def _loaded(self, position: int, number: int, beside: Mapping[Demand, int]) -> PoolLoad:
         load = self._ledger.loads[position][number]
+        pods = dict(load.pods)
+        for demand, count in beside.items():
+            pods[demand] = pods.get(demand, 0) + count
+        return PoolLoad(load.hardware, load.nodes, pods)
+
+    def verdict(
+        self,
+        position: int,
+        number: int,
+        engine: str,
+        option: Option,
+        *,
+        beside: Mapping[Demand, int] = MappingProxyType({}),
+    ) -> PoolVerdict:
+        """Say whether a whole engine fits on a pool that suits it, ``beside`` pods of the same replica."""
+        pool = self._filters.clusters[position].pools[number]
+        load = self._loaded(position, number, beside)
         extra: dict[Demand, int] = {}
         for _, demand, pods in option.adds:
             extra[demand] = extra.get(demand, 0) + pods
@@ -37,7 +82,7 @@ class RoomExplainer:
             return PoolVerdict(
                 pool.name, Code.FITS, f"wants {wanted} {unit}, {free} free", engine, wanted=wanted, free=free
             )
-        message = self._refusal(position, number, extra)
+        message = self._refusal(position, number, load, extra, own=beside)
         return PoolVerdict(pool.name, Code.NO_ROOM, message, engine, wanted=wanted, free=free)
 
     def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, str]:
@@ -53,8 +98,15 @@ class RoomExplainer:
         free, wanted, name = min(numbers, key=lambda each: (each[0] - each[1], each[2]))
         return wanted, free, f"devices of {name}"
 
-    def _refusal(self, position: int, number: int, extra: Mapping[Demand, int]) -> str:
-        load = self._ledger.loads[position][number]
+    def _refusal(
+        self,
+        position: int,
+        number: int,
+        load: PoolLoad,
+        extra: Mapping[Demand, int],
+        *,
+        own: Mapping[Demand, int],
+    ) -> str:
         wanted, free, unit = self._numbers(load, extra)
         total = load.nodes
         if self._ledger.capacity.accounting is not Accounting.NODE:
@@ -77,7 +129,9 @@ class RoomExplainer:
                 f" the {load.nodes} with fewer; {ways}"
             )
         owner = self._owner(position, number, victim)
-        whose = f"{owner[0]}/{owner[1]}'s" if owner else "somebody else's"
+        whose = (
+            "its own other engine's" if victim in own else f"{owner[0]}/{owner[1]}'s" if owner else "somebody else's"
+        )
         return (
             f"{message}, but it could strand {whose} {size}-device pod: each of the {load.nodes} nodes could be left"
             f" with fewer than {size} free; {ways}"

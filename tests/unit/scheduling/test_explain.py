@@ -272,11 +272,22 @@ def test_each_pool_is_told_once_per_distinct_answer() -> None:
 
 
 def test_engines_that_fit_only_one_by_one() -> None:
-    """Each alone has room; the message says that they do not together."""
+    """Each alone has room; the message says which one has none beside which others, and what is missing."""
     both = deployment("d", 1, engine("e", member(8)), engine("f", member(8)))
     verdict = only(plan([cluster("a")], [both]))
     assert verdict.code is Code.NO_ROOM
-    assert verdict.message == "its engines fit one by one, and not together"
+    assert verdict.message == (
+        "its engines fit one by one, and not together: beside e, f has no room on gpus"
+        " (wanted 8 devices of h100, free 0 of 8)"
+    )
+
+
+def test_an_engine_that_another_of_the_same_replica_could_strand_is_named() -> None:
+    """There are enough devices, but no node is sure to have them; the victim is the replica's own."""
+    three = deployment("d", 1, engine("e", member(4)), engine("f", member(6)), engine("g", member(4)))
+    verdict = only(plan([cluster("a", pool(nodes=2))], [three]))
+    assert verdict.message.startswith("its engines fit one by one, and not together: beside e and f, g has no room on ")
+    assert "it could strand its own other engine's 6-device pod" in verdict.message
 
 
 def test_a_trace_is_a_mapping_that_computes_once() -> None:
