@@ -150,6 +150,10 @@ class _Reader:
             replicas=tuple(self._replicas()),
             caches=tuple(self._caches()),
             held=frozenset((each.namespace, each.name) for each in document.held),
+            names={
+                space: frozenset(each.name for each in document.names if each.namespace == space)
+                for space in sorted({each.namespace for each in document.names})
+            },
             options=Options(Strategy(document.options.strategy), Accounting(document.options.accounting)),
             now=document.now,
         )

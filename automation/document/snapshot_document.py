@@ -208,6 +208,13 @@ class HeldPart(Part):
     name: str
 
 
+class NamePart(Part):
+    """A name that no new replica of a namespace may bear, because an endpoint outside the fleet does."""
+
+    namespace: str
+    name: str
+
+
 class OptionsPart(Part):
     """How the environment wants its replicas placed."""
 
@@ -233,6 +240,7 @@ class SnapshotDocument(Part):
     replicas: tuple[ReplicaPart, ...] = ()
     caches: tuple[CachePart, ...] = ()
     held: tuple[HeldPart, ...] = ()
+    names: tuple[NamePart, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the document without what has its usual value."""

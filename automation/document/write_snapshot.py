@@ -31,6 +31,11 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
             "replicas": [_replica(each) for each in snapshot.replicas],
             "caches": [_cache(each) for each in snapshot.caches],
             "held": [{"namespace": namespace, "name": name} for namespace, name in sorted(snapshot.held)],
+            "names": [
+                {"namespace": namespace, "name": name}
+                for namespace, names in sorted(snapshot.names.items())
+                for name in sorted(names)
+            ],
         }
     )
 

@@ -190,7 +190,7 @@ class Snapshot:
     caches: tuple[ExistingCache, ...] = ()
     held: frozenset[NamespacedName] = frozenset()
     """Deployments whose manifest cannot be used: their replicas stay exactly as they are."""
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By namespace, the names that no new replica may bear, because something outside the fleet does."""
     options: Options = Options()
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By namespace, the names that no new replica may bear, because something outside the fleet does."""

@@ -133,6 +133,7 @@ def full() -> Snapshot:
         frozenset({("ml", "broken")}),
         Options(Strategy.PACK, Accounting.BEST_FIT),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
+        {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},
     )
 
 

@@ -11,7 +11,7 @@ from automation.driver.reading import (
     committed_lock,
     refuse_gone_gateway,
     refuse_other_source,
-    refuse_removed,
+    refuse_in_use,
     with_answers,
 )
 from automation.scheduling.existing import Existing, ExistingCluster, ExistingFrontDoor
@@ -63,11 +63,11 @@ def with_door(*clusters: str) -> Existing:
 def test_the_manifest_of_a_front_door_cannot_just_go() -> None:
     """The cluster would be deleted by the build, with the public gateway on it."""
     with pytest.raises(ConfigError) as caught:
-        refuse_removed(fleet(cluster("b"), doors=["b"]), with_door("a", "b"))
+        refuse_in_use(fleet(cluster("b"), doors=["b"]), with_door("a", "b"))
     (problem,) = caught.value.problems
     assert problem.code == "cluster-in-use"
     assert problem.message == "the manifest of cluster a is gone, and the front door is still on it"
-    refuse_removed(fleet(cluster("a"), cluster("b"), doors=["b"]), with_door("a", "b"))
+    refuse_in_use(fleet(cluster("a"), cluster("b"), doors=["b"]), with_door("a", "b"))
 
 
 def test_the_gateway_cannot_go_while_a_front_door_stands() -> None:

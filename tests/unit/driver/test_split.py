@@ -87,3 +87,4 @@ def test_a_replica_that_moves_between_clusters_is_served_without_a_gap(split: Fa
     split.edit("models/search/embed.yaml", ON_B, "clusterSelector: {matchLabels: {cluster: a}}")
     assert split.up().ok
     assert split.replicas() == {"ml/qwen/a/0": "Serving", "search/embed/a/0": "Serving"}
+    assert split.plan().empty
