@@ -57,6 +57,7 @@ SIMULATED_ID = "sim-"
 PARTS = {
     REPLICA_TYPE: ("pool", "picker", "picker-service", "route"),
     CACHE_TYPE: ("volume", "hydrate"),
+    SERVING_TYPE: ("system-namespace",),
     FRONT_DOOR_TYPE: ("gateway",),
     ENDPOINT_TYPE: ("service", "slice"),
     SERVICE_TYPE: ("route",),
@@ -193,7 +194,10 @@ class _Reader:
             found.caches[cache.id] = cache
         elif component.type == NAMESPACE_TYPE:
             key = (str(inputs["namespace"]), str(inputs["cluster"]))
-            found.namespaces[key] = ExistingNamespace(*key, created=bool(inputs.get("created")))
+            created = bool(inputs.get("created"))
+            there = not created or self._has(component, "namespace")
+            ready = there and self._whole(component) and not failure_under(self._checkpoint, component.urn)
+            found.namespaces[key] = ExistingNamespace(*key, created=created, ready=ready)
         elif component.type in {FRONT_DOOR_TYPE, ENDPOINT_TYPE, SERVICE_TYPE}:
             self._front_door(component, found)
 
@@ -287,10 +291,14 @@ class _Reader:
         """
         if component.urn in self._doubtful or not component.outputs:
             return False
-        names = {part.name for part in self._checkpoint.subtree(component.urn)}
-        if any(f"{component.name}-{role}" not in names for role in PARTS.get(component.type, ())):
+        if not self._has(component, *PARTS.get(component.type, ())):
             return False
         return not any(_has_unknown(value) for value in component.outputs.values())
+
+    def _has(self, component: Resource, *roles: str) -> bool:
+        """Return whether the children of these roles are in the state."""
+        names = {part.name for part in self._checkpoint.subtree(component.urn)} if roles else set()
+        return all(f"{component.name}-{role}" in names for role in roles)
 
     def _has_workloads(self, component: Resource, engines: int) -> bool:
         """Return whether there is a workload for every engine of a replica."""

@@ -4,7 +4,7 @@ An old replica drains only as far as enough of the wanted ones serve: behind a s
 keeps serving. The last replica of a deployment is never taken out of the routes for not being ready.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from automation.planning.parts import Parts, restarts
@@ -18,6 +18,8 @@ from components.naming import ReplicaId
 
 def shift(existing: Existing, before: Parts, wanted: Parts, fleet: Fleet) -> Parts:
     """Return what the shift step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
+    closed = _closed(existing, before.doors)
+    existing = _waiting(existing, closed)
     phases = _phases(existing, before, wanted)
     replicas = {
         identity: (_entry(before, wanted, identity).model_copy(update={"phase": phases[identity]}), shape)
@@ -27,13 +29,37 @@ def shift(existing: Existing, before: Parts, wanted: Parts, fleet: Fleet) -> Par
     doors = before.doors
     if not doors:
         return replace(before, replicas=replicas, services={}, endpoints={})
-    # Routes need their namespace on every front door; one that the build step could not make is tried again.
     namespaces = {key: created for key, created in wanted.namespaces.items() if key[1] in doors} | dict(
         before.namespaces
     )
-    endpoints = {**before.endpoints, **external_endpoints(fleet)}
-    after = replace(before, replicas=replicas, endpoints=endpoints, namespaces=namespaces)
-    return replace(after, services=_services(existing, after, fleet)).routed()
+    external = {key: entry for key, entry in external_endpoints(fleet).items() if key[0] not in closed}
+    after = replace(before, replicas=replicas, endpoints={**before.endpoints, **external}, namespaces=namespaces)
+    services = {
+        key: entry
+        for key, entry in _services(existing, after, fleet).items()
+        if key[0] not in closed or key in before.services
+    }
+    return replace(after, services=services).routed()
+
+
+def _closed(existing: Existing, doors: Collection[str]) -> frozenset[str]:
+    """Return the namespaces that a front door which answers should have, and could not make.
+
+    No route in them can be made, and one that is tried would hold up everybody else's.
+    """
+    answering = {name for name in doors if name not in existing.front_doors or existing.front_doors[name].answers}
+    return frozenset(
+        each.namespace for each in existing.namespaces.values() if each.cluster in answering and not each.ready
+    )
+
+
+def _waiting(existing: Existing, closed: Collection[str]) -> Existing:
+    """Return what exists, with replicas that cannot be reached yet taken as not ready."""
+    replicas = {
+        identity: replace(each, ready=False) if identity.namespace in closed and not each.routed else each
+        for identity, each in existing.replicas.items()
+    }
+    return replace(existing, replicas=replicas)
 
 
 def _entry(before: Parts, wanted: Parts, identity: ReplicaId) -> ReplicaEntry:

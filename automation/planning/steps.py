@@ -95,6 +95,7 @@ def _retried(existing: Existing, wanted: Parts) -> int:
         *(each.ready for identity, each in existing.caches.items() if identity in wanted.caches),
         *(each.ready for name, each in existing.clusters.items() if name in wanted.clusters),
         *(each.ready for name, each in existing.front_doors.items() if name in wanted.doors),
+        *(each.ready for key, each in existing.namespaces.items() if key in wanted.namespaces),
     ]
     return parts.count(False)
 

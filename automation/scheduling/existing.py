@@ -122,6 +122,8 @@ class ExistingNamespace:
     namespace: str
     cluster: str
     created: bool = True
+    ready: bool = True
+    """Whether it is there; one that could not be made is in the state all the same."""
 
 
 @dataclass(frozen=True, slots=True)

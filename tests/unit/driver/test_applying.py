@@ -10,7 +10,7 @@ from automation.planning.step import StepKind
 from components.errors import DriverError, ResourceFailed, StackLeased
 from components.lock import Phase
 from tests.support.fake_runner_session import FakeDriver
-from tests.support.fleet_run import front_door
+from tests.support.fleet_run import deployment, front_door
 
 OLD, NEW = "ml/qwen/a/0", "ml/qwen/a/1"
 
@@ -116,6 +116,22 @@ def test_a_retirement_that_fails_stops_and_is_owed(driver: FakeDriver) -> None:
     driver.runner.faults.deletions.clear()
     assert driver.up().ok
     assert OLD not in driver.replicas()
+
+
+def test_a_namespace_that_could_not_be_made_on_the_front_door_is_made_later(driver: FakeDriver) -> None:
+    """Its routes wait for it, the routes of the others do not."""
+    driver.runner.faults.creations = {"a/late-namespace"}
+    driver.write(
+        "models/late/one.yaml", deployment("one", namespace="late", spec="clusterSelector: {matchLabels: {cluster: b}}")
+    )
+    edit(driver)
+    report = driver.up()
+    assert not report.ok
+    assert driver.replicas()[NEW] == "Serving"
+    assert OLD not in driver.replicas()
+    driver.runner.faults.creations.clear()
+    assert driver.up().ok
+    assert driver.backends("late", "one") == {driver.name_of("late/one/b/0"): 1}
 
 
 def test_a_stack_that_is_held_is_not_touched(driver: FakeDriver) -> None:

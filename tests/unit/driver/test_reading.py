@@ -10,8 +10,8 @@ import pytest
 from automation.driver.reading import (
     committed_lock,
     refuse_gone_gateway,
-    refuse_other_source,
     refuse_in_use,
+    refuse_other_source,
     with_answers,
 )
 from automation.scheduling.existing import Existing, ExistingCluster, ExistingFrontDoor

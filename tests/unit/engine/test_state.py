@@ -150,6 +150,9 @@ def test_somebody_elses_trouble_is_not_ours() -> None:
     assert existing.pending == (urn("aws:iam/role:Role", "new"),)
 
 
+SYSTEM = "east/serving-system-namespace"
+
+
 def platform(**serving: Any) -> list[dict[str, Any]]:
     """Return a cluster with two pools, its provider and its serving stack."""
     cluster = {"cluster": "east", "source": "EKS", "release": "1", "pools": ["big", "any"]}
@@ -162,6 +165,7 @@ def platform(**serving: Any) -> list[dict[str, Any]]:
         entry(POOL, "east/any", inputs={"cluster": "east", "pool": "any"}, outputs={"pool": "any"}),
         entry(POOL, "east/big", inputs={"cluster": "east", "pool": "big"}, outputs={"pool": "big"}),
         entry(SERVING, "east/serving", inputs=stack, outputs={**stack, "gatewayAddress": "10.0.0.1", **serving}),
+        entry("kubernetes:core/v1:Namespace", SYSTEM, parent=urn(SERVING, "east/serving")),
     ]
 
 
@@ -190,6 +194,32 @@ def test_pools_are_read_as_they_were_applied() -> None:
     assert pools == {("east", "new"): held}
 
 
+def test_a_cluster_without_its_system_namespace_is_not_ready() -> None:
+    """A cluster that serves no models has no gateway whose address could be missing."""
+    whole = platform(gatewayAddress=None)
+    assert read_existing([checkpoint(*whole)]).clusters["east"].ready
+    parts = [each for each in whole if not each["urn"].endswith(SYSTEM)]
+    assert not read_existing([checkpoint(*parts)]).clusters["east"].ready
+
+
+@pytest.mark.parametrize(
+    ("created", "child", "ready"),
+    [(True, {}, True), (False, None, True), (True, None, False), (True, {"initErrors": ["no"]}, False)],
+    ids=["made", "used as it is", "never made", "failed"],
+)
+def test_a_namespace_that_could_not_be_made_is_not_ready(
+    *, created: bool, child: Mapping[str, Any] | None, ready: bool
+) -> None:
+    """Its component is in the state all the same; what lies in it cannot be made."""
+    said = {"cluster": "east", "namespace": "ml", "created": created}
+    parts = [entry(NAMESPACE, "east/ml", inputs=said, outputs=said)]
+    if child is not None:
+        patch = "kubernetes:core/v1:NamespacePatch"
+        parts.append(entry(patch, "east/ml-namespace", parent=urn(NAMESPACE, "east/ml"), **child))
+    (found,) = read_existing([checkpoint(*platform(), *parts)]).namespaces.values()
+    assert (found.created, found.ready) == (created, ready)
+
+
 def test_a_cluster_whose_serving_stack_failed_is_not_ready_and_says_why() -> None:
     """A chart that failed is the cluster's failure."""
     chart = entry(
@@ -204,7 +234,7 @@ def test_a_cluster_whose_serving_stack_failed_is_not_ready_and_says_why() -> Non
 
 def test_an_interrupted_cluster_is_neither_ready_nor_failed() -> None:
     """Without serving stack, or with an address that is not known, the next update finishes it."""
-    without = read_existing([checkpoint(*platform()[:-1])]).clusters["east"]
+    without = read_existing([checkpoint(*platform()[:-2])]).clusters["east"]
     unknown = read_existing([checkpoint(*platform(gatewayAddress=UNKNOWN))]).clusters["east"]
     for found in (without, unknown):
         assert (found.ready, found.failure, found.gateway_address) == (False, "", None)
