@@ -7,6 +7,7 @@ files are passed over (``manifest_files`` walks it).
 
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -42,10 +43,17 @@ def read_environment(folder: Path) -> tuple[LoadResult, Lock | None]:
     return read_manifests(folder), read_lock(folder)
 
 
-def read_manifests(folder: Path) -> LoadResult:
-    """Read the manifests alone, for whoever must go on when the lock is unreadable."""
+def read_manifests(folder: Path, *, over: Sequence[Path] = ()) -> LoadResult:
+    """Read the manifests alone, for whoever must go on when the lock is unreadable.
+
+    Documents in the files ``over`` are added to them, or stand in for those of the same kind, namespace and name.
+    """
     return load_fleet(
-        manifest_files(folder), name=folder.name, shown=lambda path: shown_path(folder / path), sources=SOURCES.keys()
+        manifest_files(folder),
+        name=folder.name,
+        shown=lambda path: shown_path(folder / path),
+        sources=SOURCES.keys(),
+        over=[(str(path.absolute()), read_file(path)) for path in over],
     )
 
 

@@ -24,6 +24,9 @@ def plan(
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     expect_no_changes: Annotated[bool, Parameter(negative="")] = False,
     save_snapshot: Path | None = None,
+    without: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    what_if: Annotated[tuple[Path, ...], Parameter(negative="")] = (),
+    capacity: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,
@@ -40,6 +43,12 @@ def plan(
         Exit 7 when anything would change.
     save_snapshot
         File to write everything to that the scheduler looked at; `berth schedule` answers it again.
+    without
+        A question, not a plan: what if this cluster were gone? May be given several times, with the two below.
+    what_if
+        A question, not a plan: what if the manifests in this file were added, or stood in for those they name?
+    capacity
+        A question, not a plan: what if a pool had so many nodes? As ``CLUSTER/POOL=NODES``.
     refresh
         Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """
@@ -50,11 +59,19 @@ def plan(
     from automation.driver.programs import import_ahead
     from automation.driver.reading import read_situation, unmake
     from automation.driver.refresh import Refresh
-    from components.errors import UnexpectedChanges
+    from components.errors import UnexpectedChanges, UsageError
     from stacks.environment import write_lock
     from stacks.shown_path import shown_path
 
     sinks = show.sinks()
+    if without or what_if or capacity:
+        from automation.cli.asking_what_if import ask, question_of
+
+        if check or expect_no_changes:
+            raise UsageError("a what-if question writes nothing and is no plan to check", help="ask it by itself")
+        with session_for(where, sinks) as session:
+            ask(session, sinks, question_of(without, what_if, capacity), save_snapshot)
+        return 0
     with session_for(where, sinks) as session, ExitStack() as at_the_end:
         import_ahead()
         situation = read_situation(session)

@@ -42,6 +42,7 @@ def all_schemas() -> dict[str, Any]:
     from automation.render.capacity import CapacityView
     from automation.render.manifest_schema import manifest_schema
     from automation.render.schedule_view import ScheduleView
+    from automation.render.what_if import WhatIfView
     from components.api.kinds import ALL_KINDS
     from components.api.schema import schema as schema_of
     from components.lock import NamespaceLock, PlatformLock
@@ -60,6 +61,7 @@ def all_schemas() -> dict[str, Any]:
         "Snapshot": SnapshotDocument,
         "Schedule": ScheduleView,
         "Capacity": CapacityView,
+        "WhatIf": WhatIfView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,
         "Conversion": manifest_views.ConversionView,

@@ -80,16 +80,18 @@ def load_fleet(
     ignore: Iterable[str] = (),
     shown: Callable[[str], str] = str,
     sources: Collection[str] | None = None,
+    over: Iterable[tuple[str, bytes]] = (),
 ) -> LoadResult:
     """Read an environment's files.
 
     ``name`` is the folder's name, which the Environment must bear; empty skips that check. With ``complete`` false the
     files are only some of an environment: a reference that leads outside is a warning, and no Environment is needed.
     ``ignore`` holds patterns of paths that are passed over. ``shown`` says how a path is written in problems.
-    ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of.
+    ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of. Documents of the
+    files in ``over`` stand in for those of the same kind, namespace and name.
     """
     loader = _Loader(name=name, complete=complete, ignore=tuple(ignore), shown=shown, sources=sources)
-    return loader.load(files)
+    return loader.load(files, over)
 
 
 def folder_namespace(path: str) -> str:
@@ -119,11 +121,13 @@ class _Loader:
         self.sources: list[Source] = []
         self.unread: set[str] = set()
 
-    def load(self, files: Iterable[tuple[str, bytes]]) -> LoadResult:
+    def load(self, files: Iterable[tuple[str, bytes]], over: Iterable[tuple[str, bytes]] = ()) -> LoadResult:
         """Read everything, check it together, and build the fleet."""
         for path, content in sorted(files):
             if path.endswith(SUFFIXES) and not any(fnmatchcase(path, pattern) for pattern in self.ignore):
                 self._file(path, content)
+        for path, content in over:
+            self._over(path, content)
         first = self._unique()
         environment = self._environment(first)
         sound = not any(problem.severity is Severity.ERROR for problem in self._all())
@@ -139,6 +143,14 @@ class _Loader:
         )
         check_references(reading)
         return self._result(first, environment)
+
+    def _over(self, path: str, content: bytes) -> None:
+        """Read a file whose documents push others of the same key out."""
+        below = self.sources
+        self.sources = []
+        self._file(path, content)
+        taken = {source.key for source in self.sources}
+        self.sources += [source for source in below if source.key not in taken]
 
     def _file(self, path: str, content: bytes) -> None:
         namespace = folder_namespace(path)

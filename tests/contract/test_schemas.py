@@ -17,6 +17,7 @@ from automation.document.snapshot_document import SnapshotDocument
 from automation.render import manifest_views, views
 from automation.render.capacity import CapacityView
 from automation.render.schedule_view import ScheduleView
+from automation.render.what_if import WhatIfView
 from components.api.kinds import ALL_KINDS
 from components.lock import NamespaceLock, PlatformLock
 from stacks.outputs import StackOutputs
@@ -36,6 +37,7 @@ MODELS: Final = (
     SnapshotDocument,
     ScheduleView,
     CapacityView,
+    WhatIfView,
     views.DriftView,
     views.DestroyedView,
     manifest_views.ConversionView,

@@ -1,0 +1,116 @@
+"""Answers a what-if question: the schedule now, the schedule under the question, and the difference."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from automation.driver.planner import decide
+from automation.driver.reading import Situation
+from automation.driver.session import Session
+from automation.render.remedy_view import remedy_view
+from automation.render.views import LeavingView
+from automation.render.what_if import WhatIfDeploymentView, WhatIfView
+from automation.scheduling.changes import NO_CHANGES
+from automation.scheduling.existing import NamespacedName
+from automation.scheduling.result import Schedule
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Snapshot
+from automation.scheduling.what_if import with_nodes, without
+from components.api.near import did_you_mean
+from components.errors import UsageError
+from stacks.environment import read_manifests
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be assumed: clusters gone, manifests added or changed, pools (by cluster and pool) of another size."""
+
+    without: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    capacity: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The assumptions, one a line."""
+        return (
+            *(f"cluster {name} is gone" for name in self.without),
+            *(f"the manifests of {path} are applied" for path in self.files),
+            *(f"pool {cluster}/{pool} has {nodes} nodes" for (cluster, pool), nodes in self.capacity.items()),
+        )
+
+
+def answer(session: Session, situation: Situation, question: Question) -> tuple[WhatIfView, Snapshot]:
+    """Return the answer, and the snapshot that it was made from. Asks no engine and writes nothing.
+
+    Raises ConfigError for what is wrong in the files, UsageError for a cluster or pool that is not there.
+    """
+    _, now = decide(session, situation, NO_CHANGES)
+    if question.files:
+        loaded = read_manifests(session.workspace.folder, over=question.files)
+        situation = replace(situation, fleet=loaded.raise_if_errors())
+    snapshot, _ = decide(session, situation, NO_CHANGES)
+    _require_known(snapshot, question)
+    snapshot = with_nodes(without(snapshot, question.without), question.capacity)
+    then = schedule(snapshot)
+    view = WhatIfView(
+        environment=session.workspace.environment,
+        assumptions=question.words,
+        deployments=tuple(_deployments(now, then)),
+        new=_beyond([str(each.id) for each in then.placements if not each.kept], now),
+        leaving=tuple(
+            LeavingView(
+                replica=str(each.id),
+                reason=each.reason.value,
+                successor=str(each.successor) if each.successor else None,
+            )
+            for each in then.leaving
+            if each.id not in {gone.id for gone in now.leaving}
+        ),
+    )
+    return view, snapshot
+
+
+def _beyond(names: Sequence[str], now: Schedule) -> tuple[str, ...]:
+    known = {str(each.id) for each in now.placements}
+    return tuple(name for name in names if name not in known)
+
+
+def _require_known(snapshot: Snapshot, question: Question) -> None:
+    clusters = [each.name for each in snapshot.clusters]
+    pools = [f"{each.name}/{pool.name}" for each in snapshot.clusters for pool in each.pools]
+    asked = [("cluster", name, clusters) for name in question.without]
+    asked += [("pool", f"{cluster}/{pool}", pools) for cluster, pool in question.capacity]
+    for what, name, known in asked:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"one of: {', '.join(known) or 'none'}"
+            raise UsageError(f"there is no {what} {name!r}", help=hint)
+
+
+def _deployments(now: Schedule, then: Schedule) -> list[WhatIfDeploymentView]:
+    before, after = _clusters(now), _clusters(then)
+    short = {(each.namespace, each.deployment): each.message for each in then.shortfalls}
+    views = []
+    for key in sorted({*now.trace, *then.trace}):
+        old, new = now.trace.get(key), then.trace.get(key)
+        views.append(
+            WhatIfDeploymentView(
+                deployment=f"{key[0]}/{key[1]}",
+                wanted=new.wanted if new else None,
+                wanted_now=old.wanted if old else None,
+                placed=new.placed if new else None,
+                placed_now=old.placed if old else None,
+                clusters=after.get(key, {}),
+                clusters_now=before.get(key, {}),
+                message=short.get(key, ""),
+                next_replica=remedy_view(new.beyond) if new and new.placed < new.wanted else None,
+            )
+        )
+    return views
+
+
+def _clusters(made: Schedule) -> dict[NamespacedName, dict[str, int]]:
+    found: dict[NamespacedName, Counter[str]] = {}
+    for each in made.placements:
+        found.setdefault((each.id.namespace, each.id.deployment), Counter())[each.id.cluster] += 1
+    return {key: dict(sorted(counts.items())) for key, counts in found.items()}
