@@ -80,6 +80,8 @@ class ReplicaShape(LockModel):
     serving_mode: str = "Unified"
     cache: CacheUse | None = None
     engines: tuple[EngineShape, ...]
+    block_size: int | None = None
+    """Tokens per block of the engines' caches, where the manifest says it."""
 
 
 class SecretUse(LockModel):
@@ -98,6 +100,12 @@ class CacheShape(LockModel):
     revision: str | None = None
     size_gib: int = Field(alias="sizeGiB")
     secret: SecretUse | None = None
+    include: tuple[str, ...] | None = None
+    """Patterns of the files that are staged; all without it."""
+    exclude: tuple[str, ...] | None = None
+    """Patterns of files that are left out."""
+    image: str | None = None
+    """Image of the job that stages, where the manifest names one."""
 
 
 def shape_digest(shape: "ReplicaShape | CacheShape") -> str:

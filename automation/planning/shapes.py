@@ -31,6 +31,7 @@ def replica_shape(fleet: Fleet, deployment: ModelDeployment) -> ReplicaShape:
         serving_mode=spec.serving.mode,
         cache=_cache_use(fleet, deployment),
         engines=tuple(_engine(engine) for engine in spec.engines),
+        block_size=spec.block_size,
     )
 
 
@@ -46,6 +47,9 @@ def cache_shape(cache: ModelCache) -> CacheShape:
         revision=source.revision,
         size_gib=source.size_gib,
         secret=SecretUse(name=secret.name, key=secret.key) if secret else None,
+        include=cache.spec.include,
+        exclude=cache.spec.exclude,
+        image=cache.spec.image,
     )
 
 

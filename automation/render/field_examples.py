@@ -5,8 +5,11 @@ from typing import Any
 
 import yaml
 
+from components.api.base import Model
 from components.api.compose import compose, resolve
+from components.api.kinds import ALL_KINDS
 from components.api.nodes import MappingNode, Node, SequenceNode, plain
+from components.api.shape import shape
 
 
 class _Dumper(yaml.SafeDumper):
@@ -33,15 +36,43 @@ _Dumper.add_representer(str, _text)
 def example_of(kind: str, path: str, manifests: Sequence[str]) -> str:
     """Return YAML that shows a field where it stands in a document; the first manifest that has it gives it.
 
-    ``path`` is that of a field (``spec.nodePools[].name``). Empty when no manifest has it.
+    ``path`` is that of a field (``spec.nodePools[].name``). An object that several fields hold, such as a probe, need
+    not be shown in each of them: what another one has is shown at this place. Empty when no manifest has either.
     """
-    parts = path.split(".")
-    for manifest in manifests:
-        for node in compose("", manifest.encode()).documents:
-            if isinstance(node, MappingNode) and node.text("kind") == kind:
-                for found in _cut(node, parts):
-                    return as_yaml(found)
+    documents = [node for manifest in manifests for node in compose("", manifest.encode()).documents]
+    nodes = [node for node in documents if isinstance(node, MappingNode) and node.text("kind") == kind]
+    for place in (path, *_twins(kind, path)):
+        for node in nodes:
+            for found in _cut(node, place.split(".")):
+                return as_yaml(found if place == path else _moved(found, place, path))
     return ""
+
+
+def _twins(kind: str, path: str) -> Iterator[str]:
+    """Yield the other paths of a kind at which the same field of the same object stands."""
+    places = list(_places(ALL_KINDS[kind], ""))
+    own = [(model, name) for place, model, name in places if place == path]
+    yield from (place for place, model, name in places if (model, name) in own and place != path)
+
+
+def _places(model: type[Model], path: str) -> Iterator[tuple[str, type[Model], str]]:
+    """Yield the path of every field, with the model that has it and its name there."""
+    for name, field in shape(model).items():
+        here = f"{path}.{name}" if path else name
+        yield here, model, name
+        if field.model is not None:
+            yield from _places(field.model, here + {"list": "[]", "map": ".*"}.get(field.container, ""))
+
+
+def _moved(found: Any, place: str, path: str) -> Any:
+    """Take a value out of what leads to it at one path, and put it in what leads to it at another."""
+    for part in place.split("."):
+        found = next(iter(found.values()))
+        found = found[0] if part.endswith("[]") else found
+    for part in reversed(path.split(".")):
+        key = part.removesuffix("[]") if part != "*" else "name"
+        found = {key: [found] if part.endswith("[]") else found}
+    return found
 
 
 def as_yaml(value: Any) -> str:

@@ -6,6 +6,7 @@ reached, which nodes share a fabric) is decided here, so that the scheduler itse
 
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 
 from automation.planning.shapes import cache_shape, replica_shape
 from automation.scheduling.changes import Change, PlatformChanges
@@ -160,6 +161,7 @@ def _pool(
         # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
         scales=pool.autoscaled and manifest.source != "Existing",
         fabric=_fabric(pool),
+        price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
         leaving=_GOING[change] if change.goes_away else "",
         observed=seen.pools.get(pool.name) if seen else None,
         before=before,
@@ -179,9 +181,12 @@ def _before(pool: NodePool, hardware: InferenceClass, existing: HeldPool | None)
 def _fabric(pool: NodePool) -> str:
     """Return the identity of the fabric within the cluster: pools with equal ones can carry one gang.
 
-    EFA reaches within one zone, so a pool that spans zones shares it with nobody; InfiniBand without a named fabric is
+    The manifest's own name of it wins: whoever wrote it knows the wires. EFA reaches within one zone, so a pool that
+    spans zones shares it with nobody; InfiniBand without a named fabric is
     a pool's own.
     """
+    if pool.fabric_id is not None:
+        return f"fabric {pool.fabric_id}"
     match pool.fabric.type:
         case "None":
             return ""
@@ -244,5 +249,6 @@ def _deployment(fleet: Fleet, manifest: ModelDeployment) -> Deployment:
             Toleration(each.key or "", each.operator, each.value or "", each.effect or "") for each in spec.tolerations
         ),
         cache=cache,
+        priority=manifest.spec.priority or 0,
         allow_gap=manifest.spec.surge.allow_gap,
     )

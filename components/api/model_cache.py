@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import LATER, Items, LabelSelector, Manifest, OwnValues, Ruled, ShortMetadata
+from components.api.base import BERTH, LATER, Items, LabelSelector, Manifest, OwnValues, Ruled, ShortMetadata
 from components.api.cache_source import S3, AuthSecret, Gcs, HuggingFace, Ngc, Oci, Pvc
 from components.api.codes import Code
 from components.api.rules import Violation, checked, duplicates, within
@@ -49,19 +49,19 @@ class ModelCacheSpec(Ruled):
     ngc: Annotated[Ngc | None, LATER] = None
     """A model on NVIDIA NGC."""
 
-    include: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), LATER] = None
+    include: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), BERTH] = None
     """Patterns of the files to stage, such as `*.safetensors`; all without it."""
 
-    exclude: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), LATER] = None
+    exclude: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), BERTH] = None
     """Patterns of files to leave out, even if they are included."""
 
     checksum: Annotated[Annotated[str, checked(syntax.checksum, Code.VALUE_INVALID)] | None, LATER] = None
     """SHA-256 over the sorted lines `<SHA-256 of the file>  <path>` of all staged files, as `sha256:<64 digits>`."""
 
-    image: Annotated[Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)] | None, LATER] = (
+    image: Annotated[Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)] | None, BERTH] = (
         None
     )
-    """Image of the job that stages, instead of the release's."""
+    """Image of the job that stages; it needs `sh` and `pip`."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that the source's own block is there, and a pattern stands once."""

@@ -188,7 +188,7 @@ class ReplicaSpec(Ruled):
     fabric: Annotated[Literal["Any", "EFA", "InfiniBand", "None"] | None, LATER] = None
     """Fast network that the nodes of a gang share: one of a kind, `Any`, or `None` where plain Ethernet will do."""
 
-    block_size: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, LATER] = None
+    block_size: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, BERTH] = None
     """Tokens per block of the KV cache, for prefix routing; read from the engine's arguments without it."""
 
     def rules(self) -> Iterator[Violation]:
@@ -232,8 +232,8 @@ class ModelDeploymentSpec(Ruled):
     keep_old: Annotated[Duration | None, LATER] = None
     """How long a replaced replica is kept, as a duration such as `30m`; the environment's without it."""
 
-    priority: Annotated[Annotated[int, Field(ge=-MAX_INT32, le=MAX_INT32)] | None, LATER] = None
-    """Who goes first when not all fit: the larger number. 0 without it."""
+    priority: Annotated[Annotated[int, Field(ge=-MAX_INT32, le=MAX_INT32)] | None, BERTH] = None
+    """Who is placed first when not all fit: the larger number. 0 without it. What runs already is not put aside."""
 
     strategy: Annotated[Literal["Spread", "Pack", "Cost"] | None, LATER] = None
     """What decides between clusters, instead of the environment's; `Compatible` holds for whole environments."""

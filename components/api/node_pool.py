@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.api.base import LATER, Items, Model, Ruled
+from components.api.base import BERTH, Items, Model, Ruled
 from components.api.cluster_source import EksSource, GkeSource, Source
 from components.api.codes import Code
 from components.api.rules import DnsLabel, Subdomain, Violation, shown
@@ -79,13 +79,13 @@ class NodePool(Ruled):
     fabric: Fabric = Fabric()
     """The fast network between its nodes."""
 
-    capacity_type: Annotated[Literal["OnDemand", "Spot", "Reserved"] | None, LATER] = None
-    """How its nodes are bought; `Spot` ones may be taken away. On demand without it, `Reserved` with capacityBlock."""
+    capacity_type: Annotated[Literal["OnDemand", "Spot", "Reserved"] | None, BERTH] = None
+    """How its nodes are bought, on demand without it; the cloud may take `Spot` ones back."""
 
-    price_per_hour: Annotated[UsdPerHour | None, LATER] = None
-    """US dollars per node and hour, instead of the list price."""
+    price_per_hour: Annotated[UsdPerHour | None, BERTH] = None
+    """US dollars per node and hour, instead of the list price; the cheaper of two equal places is taken."""
 
-    fabric_id: Annotated[Annotated[str, Field(min_length=1, max_length=63)] | None, LATER] = None
+    fabric_id: Annotated[Annotated[str, Field(min_length=1, max_length=63)] | None, BERTH] = None
     """Name of the fast network its nodes share, whatever the source; pools of one cluster with one name share it."""
 
     @property
@@ -114,6 +114,9 @@ def pool_violations(pool: NodePool, source: Source, block: object) -> Iterator[V
     if source == "Existing":
         return
     yield from _counts(pool, source)
+    if source == "EKS" and pool.capacity_type == "Reserved" and pool.capacity_block is None:
+        message = "capacityType Reserved needs the block `capacityBlock` beside it, which names the reservation"
+        yield Violation(Code.BLOCK_MISSING, message, ("capacityType",))
     if isinstance(block, EksSource):
         yield from _eks_zones(pool, block)
     elif isinstance(block, GkeSource):

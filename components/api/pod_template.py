@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import LATER, Items, Model, Ruled
+from components.api.base import BERTH, Items, Model, Ruled
 from components.api.codes import Code
 from components.api.env_var import EnvVar, ObjectName
 from components.api.frozen import FrozenDict
@@ -98,22 +98,22 @@ class Container(Ruled):
     env: Items[EnvVar] = ()
     """Environment variables."""
 
-    resources: Annotated[Resources | None, LATER] = None
+    resources: Annotated[Resources | None, BERTH] = None
     """CPU, memory and ephemeral storage that it asks for, and may use at most; devices are the nodeSelector's."""
 
-    security_context: Annotated[SecurityContext | None, LATER] = None
+    security_context: Annotated[SecurityContext | None, BERTH] = None
     """Security settings of the container."""
 
-    startup_probe: Annotated[Probe | None, LATER] = None
+    startup_probe: Annotated[Probe | None, BERTH] = None
     """When the container counts as started."""
 
-    readiness_probe: Annotated[Probe | None, LATER] = None
+    readiness_probe: Annotated[Probe | None, BERTH] = None
     """When the container takes traffic, instead of Berth's own question to `/health`."""
 
-    liveness_probe: Annotated[Probe | None, LATER] = None
+    liveness_probe: Annotated[Probe | None, BERTH] = None
     """When the container is restarted."""
 
-    volume_mounts: Annotated[Items[VolumeMount] | None, Field(max_length=32), LATER] = None
+    volume_mounts: Annotated[Items[VolumeMount] | None, Field(max_length=32), BERTH] = None
     """Where the pod's own volumes are mounted."""
 
     def rules(self) -> Iterator[Violation]:
@@ -158,16 +158,16 @@ class PodSpec(Ruled):
     image_pull_secrets: Items[ImagePullSecret] = ()
     """Secrets with registry credentials."""
 
-    init_containers: Annotated[Items[InitContainer] | None, Field(max_length=8), LATER] = None
+    init_containers: Annotated[Items[InitContainer] | None, Field(max_length=8), BERTH] = None
     """Containers that end, one after the other, before the engine starts."""
 
-    sidecars: Annotated[Items[Sidecar] | None, Field(max_length=8), LATER] = None
+    sidecars: Annotated[Items[Sidecar] | None, Field(max_length=8), BERTH] = None
     """Containers that run beside the engine."""
 
-    security_context: Annotated[PodSecurityContext | None, LATER] = None
+    security_context: Annotated[PodSecurityContext | None, BERTH] = None
     """Security settings of the pod."""
 
-    volumes: Annotated[Items[Volume] | None, Field(max_length=32), LATER] = None
+    volumes: Annotated[Items[Volume] | None, Field(max_length=32), BERTH] = None
     """Volumes besides those of shared memory and the cache."""
 
     def rules(self) -> Iterator[Violation]:

@@ -4,7 +4,7 @@ What a secret holds comes from the `berth:secrets` configuration, never from a m
 the Environment does not list; planning refuses a use that the configuration does not hold.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from components.api.location import Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.nodes import PathPart
+from components.api.pod_template import Container, InitContainer, PodSpec, Sidecar
 
 SYSTEM_NAMESPACE: Final = "modelplane-system"
 """Where secrets of clusters are looked up."""
@@ -61,15 +62,33 @@ def _of_cluster(cluster: InferenceCluster) -> Iterator[SecretUse]:
 
 
 def _of_deployment(deployment: ModelDeployment) -> Iterator[SecretUse]:
-    """Yield pull secrets and variables; a variable that is optional may lack its secret."""
+    """Yield pull secrets, volumes and variables; what is optional may lack its secret."""
     for number, engine in enumerate(deployment.spec.template.spec.engines):
         for index, member in enumerate(engine.members):
             base = ("spec", "template", "spec", "engines", number, "members", index, "template", "spec")
+            path: tuple[PathPart, ...]
             for position, pull in enumerate(member.template.spec.image_pull_secrets):
                 path = (*base, "imagePullSecrets", position, "name")
                 yield SecretUse(deployment.key, path, f"{deployment.namespace}/{pull.name}")
-            for position, variable in enumerate(member.template.container.env):
+            for position, volume in enumerate(member.template.spec.volumes or ()):
+                if volume.secret is not None and not volume.secret.optional:
+                    path = (*base, "volumes", position, "secret", "secretName")
+                    yield SecretUse(deployment.key, path, f"{deployment.namespace}/{volume.secret.secret_name}")
+            for path, name, key in _variables(member.template.spec):
+                yield SecretUse(deployment.key, (*base, *path), f"{deployment.namespace}/{name}", key)
+
+
+def _variables(pod: PodSpec) -> Iterator[tuple[tuple[PathPart, ...], str, str]]:
+    """Yield path, name and key of every secret that a variable of a container must have."""
+    groups: tuple[tuple[str, Sequence[Container | InitContainer | Sidecar]], ...] = (
+        ("containers", pod.containers),
+        ("initContainers", pod.init_containers or ()),
+        ("sidecars", pod.sidecars or ()),
+    )
+    for field, containers in groups:
+        for index, container in enumerate(containers):
+            for position, variable in enumerate(container.env):
                 reference = variable.value_from.secret_key_ref if variable.value_from else None
                 if reference is not None and not reference.optional:
-                    where = (*base, "containers", 0, "env", position, "valueFrom", "secretKeyRef", "name")
-                    yield SecretUse(deployment.key, where, f"{deployment.namespace}/{reference.name}", reference.key)
+                    path = (field, index, "env", position, "valueFrom", "secretKeyRef", "name")
+                    yield path, reference.name, reference.key

@@ -49,6 +49,15 @@ touch "$marker"
 """
 """The marker is the predecessor's: a volume that it filled is not filled again. A download that was cut off resumes."""
 
+_CHOOSING: Final = """\
+set -f
+set --
+for pattern in $INCLUDE; do set -- "$@" --include "$pattern"; done
+for pattern in $EXCLUDE; do set -- "$@" --exclude "$pattern"; done
+"""
+"""Turns patterns, which hold no spaces, into arguments. Only caches that have some run it: another script is another
+Job, and every volume would be looked at again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheArgs:
@@ -147,8 +156,8 @@ def hydration_job(owner: Owner, *, identity: CacheId, shape: CacheShape) -> Mani
             "containers": [
                 {
                     "name": "hydrate",
-                    "image": HYDRATION,
-                    "command": ["sh", "-c", _SCRIPT],
+                    "image": shape.image or HYDRATION,
+                    "command": ["sh", "-c", _script(shape)],
                     "env": _variables(identity, shape),
                     "volumeMounts": [{"name": "artifact", "mountPath": _MOUNT}],
                 }
@@ -164,6 +173,13 @@ def hydration_job(owner: Owner, *, identity: CacheId, shape: CacheShape) -> Mani
         "spec": {"backoffLimit": 3, "template": template},
     }
     return Manifest("hydrate", body, minutes=stage_minutes(shape.size_gib))
+
+
+def _script(shape: CacheShape) -> str:
+    if shape.include is None and shape.exclude is None:
+        return _SCRIPT
+    head, download = _SCRIPT.split("pip install", 1)
+    return f"{head}{_CHOOSING}pip install" + download.replace("hf download ", 'hf download "$@" ')
 
 
 def stage_minutes(size_gib: int) -> int:
@@ -184,6 +200,9 @@ def _variables(identity: CacheId, shape: CacheShape) -> list[dict[str, Any]]:
         {"name": "REVISION", "value": _literal(shape.revision or "")},
         {"name": "HUB_CLIENT", "value": HUB_CLIENT},
     ]
+    for name, patterns in (("INCLUDE", shape.include), ("EXCLUDE", shape.exclude)):
+        if patterns is not None or shape.include is not None or shape.exclude is not None:
+            variables.append({"name": name, "value": _literal(" ".join(patterns or ()))})
     if shape.secret:
         # Optional, because the token goes away once the weights are there and the Job may run again to look.
         reference = {"name": token_secret_name(identity), "key": shape.secret.key, "optional": True}

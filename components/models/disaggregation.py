@@ -49,7 +49,9 @@ def _with_side_channel(container: dict[str, Any]) -> dict[str, Any]:
 def _behind_proxy(containers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     engine = next(container for container in containers if container["name"] == ENGINE)
     port = flag_value(engine, "--port") or DECODE_PORT
-    moved = {**engine, "ports": [{"containerPort": port}], "readinessProbe": probe(port)}
+    moved = {**engine, "ports": [{"containerPort": port}]}
+    if engine.get("readinessProbe") == probe(SERVING_PORT):  # the user's own question knows its port
+        moved["readinessProbe"] = probe(port)
     proxy = {
         "name": "pd-sidecar",
         "image": SIDECAR,

@@ -1,11 +1,12 @@
 """The pod of one member of an engine.
 
-The user's container runs verbatim: image, command, arguments and variables are theirs. Berth adds what the cluster
-needs to run it where it was placed: the pool's node selector, the GPU toleration, the claim, shared memory, the cache,
-a port and a readiness probe, and in a gang the leader's address and the pod's rank.
+The user's container runs verbatim: image, command, arguments, variables, resources, probes and mounts are theirs, and
+so are the containers and volumes beside it. Berth adds what the cluster needs to run it where it was placed: the pool's
+node selector, the GPU toleration, the claim, shared memory, the cache, a port and, unless there is one, a readiness
+probe, and in a gang the leader's address and the pod's rank.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ SERVING_PORT = 8000
 """Where a replica answers, whatever its engines are; endpoints point at it through the gateway."""
 
 CACHE_MOUNT = "/mnt/models"
+
+_OWN_SETTINGS = ("securityContext", "startupProbe", "readinessProbe", "livenessProbe")
+"""What the user's container has as it was written; a readiness probe takes the place of Berth's."""
 
 _GANG_VARIABLES = (
     {"name": "MODELPLANE_LEADER_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
@@ -50,7 +54,7 @@ def member_pod(member: MemberShape, place: PodPlace) -> dict[str, Any]:
         volumes.append({"name": "model-cache", "persistentVolumeClaim": {"claimName": place.cache_claim}})
     pod: dict[str, Any] = {
         "containers": [_container(member, place)],
-        "volumes": volumes,
+        "volumes": [*volumes, *(spec.get("volumes") or ())],
         "nodeSelector": {Label.POOL.value: place.pool},
         "tolerations": [{"key": GPU_TAINT_KEY, "operator": "Exists", "effect": GPU_TAINT_EFFECT}],
     }
@@ -58,6 +62,11 @@ def member_pod(member: MemberShape, place: PodPlace) -> dict[str, Any]:
         pod["resourceClaims"] = [{"name": POD_CLAIM, "resourceClaimTemplateName": place.claim_template}]
     if spec.get("imagePullSecrets"):
         pod["imagePullSecrets"] = [dict(secret) for secret in spec["imagePullSecrets"]]
+    beside = [*_helpers(spec, "initContainers"), *_helpers(spec, "sidecars", restartPolicy="Always")]
+    if beside:
+        pod["initContainers"] = beside
+    if spec.get("securityContext"):
+        pod["securityContext"] = spec["securityContext"]
     metadata = _metadata(member, place)
     return {"metadata": metadata, "spec": pod} if metadata else {"spec": pod}
 
@@ -78,6 +87,12 @@ def engine_container(template: Mapping[str, Any]) -> dict[str, Any]:
     return dict(next(container for container in containers if container["name"] == ENGINE))
 
 
+def _helpers(spec: Mapping[str, Any], field: str, **more: str) -> Iterator[dict[str, Any]]:
+    """Yield the containers of a field without what they leave empty."""
+    for helper in spec.get(field) or ():
+        yield {key: value for key, value in helper.items() if value not in ([], {})} | more
+
+
 def _container(member: MemberShape, place: PodPlace) -> dict[str, Any]:
     given = engine_container(member.template)
     gang = member.role != "Standalone"
@@ -96,11 +111,16 @@ def _container(member: MemberShape, place: PodPlace) -> dict[str, Any]:
     if serves:
         container["ports"] = [{"containerPort": SERVING_PORT}]
         container["readinessProbe"] = probe(SERVING_PORT)
+    container |= {key: given[key] for key in _OWN_SETTINGS if given.get(key)}
     container["volumeMounts"] = [{"name": "dshm", "mountPath": "/dev/shm"}]  # noqa: S108 (the pod's, not ours)
     if place.cache_claim:
         container["volumeMounts"].append({"name": "model-cache", "mountPath": CACHE_MOUNT})
+    container["volumeMounts"] += given.get("volumeMounts") or ()
+    resources = {key: amounts for key, amounts in (given.get("resources") or {}).items() if amounts}
     if place.claim_template:
-        container["resources"] = {"claims": [{"name": POD_CLAIM}]}
+        resources["claims"] = [{"name": POD_CLAIM}]
+    if resources:
+        container["resources"] = resources
     return container
 
 

@@ -79,7 +79,7 @@ def _routing(owner: Owner, plan: ReplicaPlan) -> Iterator[Manifest]:
     split = plan.shape.serving_mode == DISAGGREGATED
     leading = next((engine for engine in plan.shape.engines if engine.phase == "Decode"), plan.shape.engines[0])
     serving = next(member for member in leading.members if member.role != "Worker")
-    blocks = block_size(engine_container(serving.template))
+    blocks = plan.shape.block_size or block_size(engine_container(serving.template))
     yield inference_pool(owner, replica=plan.name)
     yield from picker(
         owner, replica=plan.name, config=disaggregated_config(blocks) if split else unified_config(blocks)

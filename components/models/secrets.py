@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from components.lock import Lock, MemberShape, ReplicaShape
 
+_CONTAINERS = ("containers", "initContainers", "sidecars")
+
 
 def needed_secrets(lock: Lock) -> dict[tuple[str, str], set[str]]:
     """Return, by namespace and cluster, the names of the secrets that replicas there read.
@@ -17,7 +19,7 @@ def needed_secrets(lock: Lock) -> dict[tuple[str, str], set[str]]:
 
 
 def secrets_of(shape: ReplicaShape) -> set[str]:
-    """Return the names of the secrets that the pods of a replica read: variables and pull secrets."""
+    """Return the names of the secrets that the pods of a replica read: variables, volumes and pull secrets."""
     return {name for engine in shape.engines for member in engine.members for name in _of_member(member)}
 
 
@@ -25,7 +27,10 @@ def _of_member(member: MemberShape) -> Iterator[str]:
     spec = member.template.get("spec") or {}
     for secret in spec.get("imagePullSecrets") or ():
         yield secret["name"]
-    for container in spec.get("containers") or ():
+    for volume in spec.get("volumes") or ():
+        if volume.get("secret"):
+            yield volume["secret"]["secretName"]
+    for container in (each for group in _CONTAINERS for each in spec.get(group) or ()):
         for variable in container.get("env") or ():
             reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
             if reference:

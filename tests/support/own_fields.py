@@ -139,9 +139,6 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     ),
     OwnField("east", {"spec.disabledComponents": ["cert-manager"]}),
     OwnField("east", {"spec.driverManagement": "Operator"}),
-    OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
-    OwnField("east", {"spec.nodePools.0.pricePerHour": 0.8048}),
-    OwnField("east", {"spec.nodePools.1.fabricId": "rail-1"}),
     OwnField(
         "edge",
         {
@@ -160,13 +157,101 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
         ("spec.cluster.aks.network",),
     ),
     OwnField("qwen", {"spec.keepOld": "45s"}),
-    OwnField("qwen", {"spec.priority": -5}),
     OwnField("qwen", {"spec.strategy": "Pack"}),
     OwnField("qwen", {"spec.maxCostPerHour": 12}),
     OwnField("qwen", {"spec.secrets": ["tokens"]}),
     OwnField("qwen", {"spec.surge.maxSurge": 1}),
     OwnField("qwen", {"spec.template.spec.fabric": "EFA"}),
+    OwnField(
+        "cache",
+        {
+            "spec.s3": {
+                "bucket": "weights",
+                "prefix": "qwen/3-8b",
+                "region": "us-east-1",
+                "endpoint": "https://minio.example.com:9000",
+                "authSecret": {"name": "s3", "accessKeyIdKey": "id", "secretAccessKeyKey": "secret"},
+                "sizeGiB": 40,
+            },
+            "spec.source": "S3",
+        },
+    ),
+    OwnField(
+        "cache",
+        {
+            "spec.gcs": {
+                "bucket": "weights",
+                "prefix": "qwen",
+                "authSecret": {"name": "gcs", "key": "key.json"},
+                "sizeGiB": 40,
+            },
+            "spec.source": "GCS",
+        },
+    ),
+    OwnField(
+        "cache",
+        {
+            "spec.oci": {"artifact": "ghcr.io/team/weights:1", "authSecret": {"name": "pull"}, "sizeGiB": 40},
+            "spec.source": "OCI",
+        },
+    ),
+    OwnField("cache", {"spec.pvc": {"claimName": "weights", "path": "qwen/3-8b"}, "spec.source": "PVC"}),
+    OwnField(
+        "cache",
+        {
+            "spec.ngc": {"model": "nvidia/nemo/llama:1.0", "authSecret": {"name": "ngc", "key": "KEY"}, "sizeGiB": 40},
+            "spec.source": "NGC",
+        },
+    ),
+    OwnField("cache", {"spec.checksum": "sha256:" + "0f" * 32}),
+    OwnField(
+        "service",
+        {
+            "spec.hostnames": ["chat.example.com", "*.models.example.com"],
+            "spec.tls": {"issuerRef": {"name": "public", "kind": "ClusterIssuer"}, "minVersion": "1.3"},
+        },
+        ("spec.hostnames", "spec.tls"),
+    ),
+    OwnField(
+        "service",
+        {"spec.tls": {"certificateRef": {"name": "chat"}}, "spec.hostnames": ["chat.example.com"]},
+        ("spec.hostnames", "spec.tls"),
+    ),
+    OwnField(
+        "service",
+        {
+            "spec.authentication": {
+                "apiKeys": {"secretRef": {"name": "callers"}, "header": "x-api-key"},
+                "jwt": {
+                    "issuer": "https://id.example.com",
+                    "audiences": ["chat"],
+                    "jwksUrl": "https://id.example.com/k",
+                },
+                "clientCertificate": {"caSecretRef": {"name": "ca", "key": "ca.pem"}},
+            }
+        },
+    ),
+    OwnField("service", {"spec.rateLimit": {"requests": 100, "unit": "Minute", "burst": 20, "per": "Address"}}),
+    OwnField("service", {"spec.timeouts": {"request": "5m", "backendRequest": "2m", "idle": "30s"}}),
+    OwnField("service", {"spec.endpoints.1.priority": 1}),
+    OwnField(
+        "endpoint",
+        {"spec.credentials": {"secretRef": {"name": "together", "key": "token"}, "header": "x-key", "prefix": ""}},
+    ),
+    OwnField("endpoint", {"spec.rewriteHost": "api.together.xyz"}),
+    OwnField("endpoint", {"spec.tls": {"serverName": "api.together.xyz", "caSecretRef": {"name": "ca"}}}),
+)
+"""Fields whose work is not built yet."""
+
+OWN_FIELDS: Final[tuple[OwnField, ...]] = (
+    OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
+    OwnField("cache", {"spec.image": "registry.example.com/python:3.12"}),
+    OwnField("cache", {"spec.exclude": ["*.bin"]}),
+    OwnField("cache", {"spec.include": ["*.safetensors", "tokenizer/*"]}),
     OwnField("qwen", {"spec.template.spec.blockSize": 64}),
+    OwnField("qwen", {"spec.priority": -5}),
+    OwnField("east", {"spec.nodePools.1.fabricId": "rail-1"}),
+    OwnField("east", {"spec.nodePools.0.pricePerHour": 0.8048}),
     OwnField("qwen", {f"{ENGINE}.resources": {"requests": {"cpu": "4", "memory": "32Gi"}, "limits": {"cpu": "8"}}}),
     OwnField(
         "qwen",
@@ -235,91 +320,6 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
             }
         },
     ),
-    OwnField(
-        "cache",
-        {
-            "spec.s3": {
-                "bucket": "weights",
-                "prefix": "qwen/3-8b",
-                "region": "us-east-1",
-                "endpoint": "https://minio.example.com:9000",
-                "authSecret": {"name": "s3", "accessKeyIdKey": "id", "secretAccessKeyKey": "secret"},
-                "sizeGiB": 40,
-            },
-            "spec.source": "S3",
-        },
-    ),
-    OwnField(
-        "cache",
-        {
-            "spec.gcs": {
-                "bucket": "weights",
-                "prefix": "qwen",
-                "authSecret": {"name": "gcs", "key": "key.json"},
-                "sizeGiB": 40,
-            },
-            "spec.source": "GCS",
-        },
-    ),
-    OwnField(
-        "cache",
-        {
-            "spec.oci": {"artifact": "ghcr.io/team/weights:1", "authSecret": {"name": "pull"}, "sizeGiB": 40},
-            "spec.source": "OCI",
-        },
-    ),
-    OwnField("cache", {"spec.pvc": {"claimName": "weights", "path": "qwen/3-8b"}, "spec.source": "PVC"}),
-    OwnField(
-        "cache",
-        {
-            "spec.ngc": {"model": "nvidia/nemo/llama:1.0", "authSecret": {"name": "ngc", "key": "KEY"}, "sizeGiB": 40},
-            "spec.source": "NGC",
-        },
-    ),
-    OwnField("cache", {"spec.include": ["*.safetensors", "tokenizer/*"]}),
-    OwnField("cache", {"spec.exclude": ["*.bin"]}),
-    OwnField("cache", {"spec.checksum": "sha256:" + "0f" * 32}),
-    OwnField("cache", {"spec.image": "registry.example.com/python:3.12"}),
-    OwnField(
-        "service",
-        {
-            "spec.hostnames": ["chat.example.com", "*.models.example.com"],
-            "spec.tls": {"issuerRef": {"name": "public", "kind": "ClusterIssuer"}, "minVersion": "1.3"},
-        },
-        ("spec.hostnames", "spec.tls"),
-    ),
-    OwnField(
-        "service",
-        {"spec.tls": {"certificateRef": {"name": "chat"}}, "spec.hostnames": ["chat.example.com"]},
-        ("spec.hostnames", "spec.tls"),
-    ),
-    OwnField(
-        "service",
-        {
-            "spec.authentication": {
-                "apiKeys": {"secretRef": {"name": "callers"}, "header": "x-api-key"},
-                "jwt": {
-                    "issuer": "https://id.example.com",
-                    "audiences": ["chat"],
-                    "jwksUrl": "https://id.example.com/k",
-                },
-                "clientCertificate": {"caSecretRef": {"name": "ca", "key": "ca.pem"}},
-            }
-        },
-    ),
-    OwnField("service", {"spec.rateLimit": {"requests": 100, "unit": "Minute", "burst": 20, "per": "Address"}}),
-    OwnField("service", {"spec.timeouts": {"request": "5m", "backendRequest": "2m", "idle": "30s"}}),
-    OwnField("service", {"spec.endpoints.1.priority": 1}),
-    OwnField(
-        "endpoint",
-        {"spec.credentials": {"secretRef": {"name": "together", "key": "token"}, "header": "x-key", "prefix": ""}},
-    ),
-    OwnField("endpoint", {"spec.rewriteHost": "api.together.xyz"}),
-    OwnField("endpoint", {"spec.tls": {"serverName": "api.together.xyz", "caSecretRef": {"name": "ca"}}}),
-)
-"""Fields whose work is not built yet."""
-
-OWN_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("qwen", {"spec.surge": {"allowGap": True}}),
     OwnField("east", {"spec.release": "2026-11"}),
     OwnField("edge", {"spec.removing": False}),

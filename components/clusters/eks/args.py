@@ -32,6 +32,8 @@ class EksPoolArgs:
     efa: bool = False
     reservation: str = ""
     """Id of the Capacity Block its nodes come from."""
+    spot: bool = False
+    """Whether its nodes are spare capacity, which the cloud may take back."""
 
     @property
     def templated(self) -> bool:
@@ -41,7 +43,9 @@ class EksPoolArgs:
     @property
     def capacity_type(self) -> str:
         """How the cloud sells its nodes."""
-        return facts.CAPACITY_BLOCK if self.reservation else facts.ON_DEMAND
+        if self.reservation:
+            return facts.CAPACITY_BLOCK
+        return facts.SPOT if self.spot else facts.ON_DEMAND
 
     def template_name(self, cluster: ClusterArgs) -> str:
         """Return the launch template's physical name: a hash of all it says, so that a template never changes.
@@ -171,4 +175,5 @@ def _pool(pool: NodePool, index: int, known: PoolFacts, fleet: Fleet, network: S
         desired=min(max(pool.node_count, known.min_nodes), known.max_nodes),
         efa=pool.fabric.type == "EFA",
         reservation=pool.capacity_block.capacity_reservation_id if pool.capacity_block else "",
+        spot=pool.capacity_type == "Spot",
     )

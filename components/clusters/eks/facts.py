@@ -34,7 +34,7 @@ SYSTEM_DISK_GB = 100
 SYSTEM_MIN, SYSTEM_MAX = 1, 2
 SYSTEM_AMI = "AL2023_x86_64_STANDARD"
 
-ON_DEMAND, CAPACITY_BLOCK = "ON_DEMAND", "CAPACITY_BLOCK"
+ON_DEMAND, SPOT, CAPACITY_BLOCK = "ON_DEMAND", "SPOT", "CAPACITY_BLOCK"
 
 ADDONS_BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons that nodes need to become ready; they are daemons and become active without a node."""

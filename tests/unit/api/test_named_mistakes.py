@@ -54,7 +54,7 @@ ANSWERS = [
         Code.FIELD_UNKNOWN,
         "`repilcas` is not a field of spec",
         help="did you mean `replicas`?",
-        allowed="replicas, template, surge",
+        allowed="replicas, template, surge, priority",
     ),
     Answer(
         "a tab indent",

@@ -135,6 +135,13 @@ def test_what_has_no_effect_is_warned_of(old: str, new: str, path: str, says: st
     assert says in problem.message
 
 
+def test_how_nodes_are_bought_has_no_effect_where_they_are_bought_already() -> None:
+    """Only the clusters that Berth makes have nodes to buy."""
+    pools = "spec:\n  nodePools: [{name: p, className: h100x8, capacityType: Spot}]"
+    (problem,) = load(Edit("edge", *OWN), Edit("edge", "spec:", pools)).problems
+    assert (problem.code, problem.path) == (Code.FIELD_IGNORED, "spec.nodePools[0].capacityType")
+
+
 def test_a_capacity_block_has_no_effect_elsewhere() -> None:
     """Only EKS has them."""
     edge = "spec:\n  nodePools: [{name: p, className: h100x8, capacityBlock: {capacityReservationId: cr-0a}}]"

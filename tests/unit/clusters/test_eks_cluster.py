@@ -222,6 +222,17 @@ def test_a_capacity_block_is_asked_for_in_group_and_template() -> None:
     assert not recorded.of_type("aws:ec2/securityGroup:SecurityGroup")[0].name.endswith("efa")
 
 
+def test_spare_capacity_is_asked_for_in_the_group() -> None:
+    """A pool of spot nodes, and one that says that its nodes are not; a Capacity Block is neither."""
+    kinds = {"Spot": "SPOT", "OnDemand": "ON_DEMAND"}
+    for written, asked in kinds.items():
+        recorded = _run(fleet(eks(pools=[pool(capacityType=written)])))
+        assert recorded.named("east/gpu-nodes").inputs["capacityType"] == asked
+    block = {"capacityReservationId": "cr-0abc1"}
+    recorded = _run(fleet(eks(pools=[pool(capacityType="Reserved", capacityBlock=block)])))
+    assert recorded.named("east/gpu-nodes").inputs["capacityType"] == "CAPACITY_BLOCK"
+
+
 def test_caches_have_a_file_system_reachable_in_every_zone() -> None:
     """One mount target per zone, open to the VPC only, and a class that hands out folders of it."""
     recorded = _usual()

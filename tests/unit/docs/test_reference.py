@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
+import yaml
 from cyclopts import App
 
 import automation
@@ -218,3 +219,14 @@ def test_every_example_belongs_to_a_kind() -> None:
     """A file of a misspelt name would never be shown."""
     names = {path.name for path in (ROOT / "automation/cli/examples").iterdir()}
     assert names <= {f"{kind}{end}" for kind in ALL_KINDS for end in (".yaml", ".fields.yaml")}
+
+
+def test_what_another_field_of_the_same_object_shows_is_moved_to_its_place() -> None:
+    """A probe is a probe; a map's key and a list's item are made up on the way."""
+    head = "kind: ModelDeployment\nspec: {template: {spec: {engines: [{members: [{template: {spec: {containers: [{"
+    given = head + "startupProbe: {tcpSocket: {port: 9}}}]}}}]}]}}}"
+    pod = "spec.template.spec.engines[].members[].template.spec"
+    shown = yaml.safe_load(example_of("ModelDeployment", f"{pod}.sidecars[].livenessProbe.tcpSocket.port", [given]))
+    (one,) = shown["spec"]["template"]["spec"]["engines"][0]["members"][0]["template"]["spec"]["sidecars"]
+    assert one == {"livenessProbe": {"tcpSocket": {"port": 9}}}
+    assert example_of("ModelDeployment", f"{pod}.volumes", [given]) == ""

@@ -1,6 +1,8 @@
 """Replica, cache and namespace as resources: dependencies, options, what the state keeps."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +174,55 @@ def test_names_from_manifests_are_never_text_of_the_script(text: str) -> None:
     script = containers[0]["command"][2]
     assert '-- "$REPO"' in script
     assert '--revision "$REVISION"' in script
+
+
+def container_of_job(content: CacheShape) -> dict[str, Any]:
+    """Return the container of the Job that stages a content."""
+    body = hydration_job(Owner("ml/weights/a/0", "ml", "dev"), identity=CACHE_ID, shape=content).body
+    found: dict[str, Any] = body["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def test_patterns_become_arguments_of_the_download(tmp_path: Path) -> None:
+    """The script itself is run, with programs of the same name that say how they were called."""
+    content = CONTENT.model_copy(update={"include": ("*.safetensors", "a/*"), "exclude": ("*$(X).bin",)})
+    job = container_of_job(content)
+    variables = {each["name"]: each["value"].replace("$$", "$") for each in job["env"]}
+    for program in ("pip", "hf"):
+        fake = tmp_path / program
+        fake.write_text(f'#!/bin/sh\nprintf "%s\\n" {program} "$@"\n')
+        fake.chmod(0o755)
+    script = job["command"][2].replace("/mnt/artifact", str(tmp_path))
+    (tmp_path / "x.safetensors").touch()
+    ran = subprocess.run(
+        ["/bin/sh", "-c", script],
+        env={**variables, "PATH": f"{tmp_path}:/usr/bin:/bin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    called = ran.stdout.split("\nhf\n")[1].splitlines()
+    patterns = ["--include", "*.safetensors", "--include", "a/*", "--exclude", "*$(X).bin"]
+    assert called == ["download", *patterns, "--local-dir", str(tmp_path), "--revision", "v1", "--", "org/model"]
+    assert (tmp_path / ".modelplane-hydrated").exists()
+
+
+def test_a_cache_without_patterns_keeps_its_script() -> None:
+    """A changed script is another Job, and every volume of every fleet would be looked at again."""
+    plain = container_of_job(CONTENT)
+    assert "INCLUDE" not in {each["name"] for each in plain["env"]} | {plain["command"][2]}
+    assert "hf download --local-dir" in plain["command"][2]
+    only = container_of_job(CONTENT.model_copy(update={"exclude": ("*.bin",)}))
+    assert {"name": "INCLUDE", "value": ""} in only["env"]
+    assert {"name": "EXCLUDE", "value": "*.bin"} in only["env"]
+
+
+def test_the_staging_image_is_the_manifest_s() -> None:
+    """For registries that only serve what they mirror."""
+    image = "registry.example.com/python:3.12"
+    assert container_of_job(CONTENT.model_copy(update={"image": image}))["image"] == image
+    assert container_of_job(CONTENT)["image"] != image
 
 
 def test_other_content_is_another_job() -> None:

@@ -27,6 +27,16 @@ def config_of(made: dict[str, Manifest]) -> dict[str, Any]:
     return yaml.safe_load(made["picker-config"].body["data"]["picker.yaml"])
 
 
+def test_a_block_size_of_the_manifest_wins_over_the_engine_s_flags() -> None:
+    """Flags inside a script of the image are invisible; the manifest can say what they are."""
+    flags = engine("main", member(args=["--block-size=32"]))
+    for given, want in ((None, 32), (64, 64)):
+        content = shape(flags).model_copy(update={"block_size": given})
+        plan = ReplicaPlan(name="qwen-5ab63", shape=content, placement=placement(flags))
+        made = {manifest.role: manifest for manifest in replica_objects(OWNER, plan)}
+        assert f"'blockSizeTokens': {want}" in str(config_of(made))
+
+
 def test_unified_replica_is_made_of_these_objects() -> None:
     """A pool, a picker and a route, even for one pod, so that a second pod is not a change of route."""
     made = objects(engine())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -148,6 +149,18 @@ def test_a_pool_that_would_be_replaced_leaves() -> None:
     (one,) = build(fleet(eks(), P5), Existing(clusters={"a": READY}), changes=changes).clusters
     assert one.state is ClusterState.READY
     assert one.pools[0].leaving == "this change would replace it"
+
+
+def test_a_named_fabric_a_price_and_a_priority_reach_the_scheduler() -> None:
+    """As they are written; without them there is no price, and every deployment is as important as another."""
+    pool = {"name": "gpus", "className": "h100", "fabricId": "rail-1", "pricePerHour": 0.1}
+    first: Any = deployment("first")
+    first["spec"]["priority"] = 5
+    snapshot = build(fleet(cluster("a"), cluster("b", nodePools=[pool]), first, deployment("second")))
+    a, b = (each.pools[0] for each in snapshot.clusters)
+    assert (a.fabric, a.price) == ("", None)
+    assert (b.fabric, b.price) == ("fabric rail-1", Decimal("0.1"))
+    assert {each.name: each.priority for each in snapshot.deployments} == {"first": 5, "second": 0}
 
 
 @pytest.mark.parametrize(
