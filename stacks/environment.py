@@ -82,7 +82,7 @@ def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:
             path.unlink()
     except OSError as error:
         raise DriverError(
-            f"the lock cannot be written to {place}: {error.strerror or error}",
+            f"the lock cannot be written to {shown_path(place)}: {error.strerror or error}",
             consequence="The lock on disk is still the old one.",
         ) from error
     return tuple(sorted([*changed, *gone]))
@@ -114,7 +114,7 @@ def _replace_all(files: dict[Path, bytes]) -> None:
 def missing_lock(folder: Path) -> LockError:
     """Return the error of an environment that was never planned."""
     return LockError(
-        f"environment {folder.name} has no lock ({folder / LOCK_FOLDER} is empty)",
+        f"environment {folder.name} has no lock ({shown_path(folder / LOCK_FOLDER)} is empty)",
         consequence="Nothing was changed.",
         help=f"berth plan -e {folder.name}",
     )

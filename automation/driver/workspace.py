@@ -11,6 +11,7 @@ from components.api.syntax import is_dns_label
 from components.errors import UsageError
 from components.naming import StackName
 from stacks.environment import environment_folder
+from stacks.shown_path import shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,12 @@ class Workspace:
 def _no_environment(environment: str, folder: Path) -> UsageError:
     """Return the error for an environment that is not there, with the ones that are."""
     found = sorted(path.name for path in folder.glob("*") if path.is_dir() and is_dns_label(path.name))
-    known = f"environments in {folder}: {', '.join(found)}" if found else f"{folder} has none"
+    where = shown_path(folder)
+    known = f"environments in {where}: {', '.join(found)}" if found else f"{where} has none"
     meant = did_you_mean(environment, found)
     make = f"berth init {environment}"
     return UsageError(
-        f"there is no environment {environment!r} ({known if folder.is_dir() else f'there is no folder {folder}'})",
+        f"there is no environment {environment!r} ({known if folder.is_dir() else f'there is no folder {where}'})",
         consequence="Nothing was changed.",
         help=f"{meant} If not: {make}" if meant else f"{make}, or --environments DIR",
     )

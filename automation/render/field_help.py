@@ -7,6 +7,7 @@ from automation.render.field_examples import example_of
 from automation.render.fields import FieldRow, root
 from automation.render.manifest_views import FieldHelpView, FieldView
 from automation.render.text import Column, Line, Span, heading, line, table
+from components.api.base import BERTH_VERSION
 from components.api.kinds import ALL_KINDS
 from components.api.near import did_you_mean
 
@@ -73,6 +74,8 @@ def _view(kind: str, row: FieldRow, manifests: Sequence[str]) -> FieldView:
         bounds=row.bounds,
         portable_bounds=row.portable,
         choices=row.choices,
+        own_choices=row.ours,
+        later_choices=row.later,
         api_versions=row.versions,
         meaning=row.meaning,
         example=example,
@@ -105,6 +108,8 @@ def _facts(view: FieldHelpView) -> Iterator[tuple[str, str]]:
         yield "default", field.default
         chosen = ", ".join(field.choices)
         yield "one of", chosen if field.choices else ""
+        yield "own", f"{', '.join(field.own_choices)} need {BERTH_VERSION}" if field.own_choices else ""
+        yield "not yet", ", ".join(field.later_choices)
         yield "bounds", "" if field.bounds == chosen else field.bounds
         yield "portable", f"{field.portable_bounds} under the predecessor's apiVersion" if field.portable_bounds else ""
     yield "apiVersion", ", ".join(field.api_versions) or "none yet: writing it is refused (not-supported-yet)"

@@ -34,6 +34,10 @@ class FieldRow:
     portable: str = ""
     """Narrower bounds under the predecessor's apiVersion."""
     choices: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
+    """The choices that only Berth's own apiVersion has."""
+    later: tuple[str, ...] = ()
+    """The choices that are refused for now."""
     meaning: str = ""
     required: bool = False
     versions: tuple[str, ...] = ()
@@ -120,6 +124,8 @@ class _Walk:
         inner = () if refused or not versions else (BERTH_VERSION,) if own else versions
         inside = _inside(path, field)
         bounds = field.portable if self.portable else None
+        values = tuple(sorted(field.values.values)) if field.values is not None else ()
+        built = field.values is not None and field.values.supported
         return FieldRow(
             name=field.name,
             path=path,
@@ -128,6 +134,8 @@ class _Walk:
             bounds=_bounds(prop),
             portable=f"{bounds.low} to {bounds.high}" if bounds else "",
             choices=_choices(prop),
+            ours=values if built else (),
+            later=() if built else values,
             meaning=field.info.description or "",
             required=required,
             versions=inner,

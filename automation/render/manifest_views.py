@@ -51,6 +51,11 @@ class FieldView(View):
     portable_bounds: str = ""
     """Narrower bounds under the predecessor's apiVersion."""
     choices: tuple[str, ...] = ()
+    """Every value that it takes."""
+    own_choices: tuple[str, ...] = ()
+    """Those that only Berth's own apiVersion has."""
+    later_choices: tuple[str, ...] = ()
+    """Those that are refused for now, because nothing acts on them."""
     api_versions: tuple[str, ...] = ()
     """The apiVersions that have the field; none while nothing acts on it, and writing it is an error."""
     meaning: str = ""

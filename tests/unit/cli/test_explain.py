@@ -93,6 +93,17 @@ def test_bounds_of_the_predecessor_are_told_beside_ours(capsys: pytest.CaptureFi
     assert "1 to 10 under the predecessor's apiVersion" in ran(capsys, "md.spec.replicas")[1]
 
 
+def test_choices_that_are_not_built_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    """A kind of source that is refused for now is no choice of today."""
+    field = as_json(capsys, "mc.spec.source")["field"]
+    assert "HuggingFace" not in field["laterChoices"]
+    assert set(field["laterChoices"]) < set(field["choices"])
+    out = ran(capsys, "mc.spec.source")[1]
+    assert [line.split("not yet", 1)[1].strip() for line in out.splitlines() if line.startswith("  not yet")] == (
+        [", ".join(field["laterChoices"])] if field["laterChoices"] else []
+    )
+
+
 def test_recursive_lists_the_fields_of_fields(capsys: pytest.CaptureFixture[str]) -> None:
     """Each after the one that holds it; without it only the next level."""
     flat = [each["path"] for each in as_json(capsys, "ms.spec")["fields"]]
