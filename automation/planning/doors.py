@@ -34,6 +34,21 @@ def serves(door: ExistingFrontDoor, parts: Parts) -> bool:
     return door.ready and door.answers and not _missing(door, parts)
 
 
+def led_to(existing: Existing, doors: Iterable[str], services: Iterable[NamespacedName]) -> frozenset[NamespacedName]:
+    """Return the endpoints that some services lead to, on some front doors, as these really are.
+
+    A door on a cluster that does not answer is left alone and keeps its old routes, and it may well go on serving: only
+    its API is known to be silent.
+    """
+    return frozenset(
+        (namespace, backend.endpoint)
+        for name in doors
+        for namespace, service in services
+        if name in existing.front_doors and (namespace, service) in existing.front_doors[name].services
+        for backend in existing.front_doors[name].services[namespace, service].entry.backends
+    )
+
+
 def _missing(door: ExistingFrontDoor, parts: Parts) -> bool:
     return bool(parts.services.keys() - door.services.keys() or _needed(parts).keys() - door.endpoints.keys())
 

@@ -1,11 +1,12 @@
 """The retire step: what drains or never served and is not wanted goes, and after it what only it needed.
 
 What still serves stays, wanted or not: a successor that failed has not taken its place. That holds for replicas and for
-front doors. Caches go when no replica reads them, clusters when no replica is on them and they are no front door.
+front doors, and for a replica that drains while a front door that could not be told still leads to it. Caches go when
+no replica reads them, clusters when no replica is on them and they are no front door.
 """
 
 from automation.planning.caches import copies_in_use
-from automation.planning.doors import doors_after
+from automation.planning.doors import doors_after, led_to
 from automation.planning.parts import Parts
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
@@ -14,10 +15,11 @@ from components.lock import Phase
 
 def retire(existing: Existing, before: Parts, wanted: Parts, _: Fleet) -> Parts:
     """Return what the retire step makes of ``before``, the parts of ``existing``, on the way to ``wanted``."""
+    led = led_to(existing, before.doors, wanted.services)
     replicas = {
         identity: (entry, shape)
         for identity, (entry, shape) in before.replicas.items()
-        if identity in wanted.replicas or entry.phase is Phase.SERVING
+        if identity in wanted.replicas or entry.phase is Phase.SERVING or (identity.namespace, entry.name) in led
     }
     read = {identity for identity, _ in copies_in_use(existing, {key: shape for key, (_, shape) in replicas.items()})}
     caches = {key: pair for key, pair in before.caches.items() if key in wanted.caches or key in read}

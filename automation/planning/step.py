@@ -43,7 +43,7 @@ class StepSummary:
     retired: int = 0
     """Replicas that go."""
     kept_back: int = 0
-    """Replicas that should have gone and still serve, because their successors are not ready."""
+    """Replicas that should have gone and stay: successors are not ready, or a silent front door leads to them."""
     caches_staged: int = 0
     caches_dropped: int = 0
     services: int = 0

@@ -118,7 +118,7 @@ def _summary(existing: Existing, before: Parts, after: Parts, wanted: Parts, kin
     kept_back = [
         identity
         for identity, (entry, _) in after.replicas.items()
-        if identity not in wanted.replicas and entry.phase is Phase.SERVING
+        if identity not in wanted.replicas and (entry.phase is Phase.SERVING or kind is StepKind.RETIRE)
     ]
     return StepSummary(
         created=len(after.replicas.keys() - before.replicas.keys()),

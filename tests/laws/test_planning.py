@@ -4,10 +4,12 @@ P1 A build step takes nothing away. P2 A service leads only to endpoints that ar
 replicas that serve, below what it wants, except one that changes in place. P4 A retire step removes nothing that
 serves. P5 Every step keeps the rules that the program and the policies check. P6 Without failures a fleet comes to
 rest, at its target. P7 A plan that is shown is the plan that is carried out. P8 Where a front door served there is one
-that serves, after every step, as long as one is wanted.
+that serves, after every step, as long as one is wanted. P9 Nothing is retired that a service which stays leads to, on
+any front door, though that door was silent while the others were told.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -126,10 +128,15 @@ class Histories(RuleBasedStateMachine):
     @rule(
         failing=st.sets(st.sampled_from([f"{d}@{c}/{i}" for d in DEPLOYMENTS for c in CLUSTERS for i in range(3)])),
         shut=st.sets(st.sampled_from(CLUSTERS)),
+        silent=st.sets(st.sampled_from(CLUSTERS)),
         stop=st.sampled_from([None, *StepKind]),
     )
-    def run(self, failing: set[str], shut: set[str], stop: StepKind | None) -> None:
-        """Plan and apply; some successors fail, some front doors too, and the run may be cut short after a step."""
+    def run(self, failing: set[str], shut: set[str], silent: set[str], stop: StepKind | None) -> None:
+        """Plan and apply; some successors fail, some front doors too, and the run may be cut short after a step.
+
+        Front doors that are silent cannot be told anything meanwhile.
+        """
+        self.hear(silent)
         target = self.world.target()
         wanted = Counter(identity.deployment for identity, _, _ in target.replicas())
         for kind in StepKind:
@@ -138,11 +145,18 @@ class Histories(RuleBasedStateMachine):
                 running = {short(key) for key, each in self.world.existing.replicas.items() if each.ready}
                 self.check(step, wanted)
                 before, open_before = serving(self.present()), self.open_doors()
-                self.world.apply(step, failing=failing - running, shut=shut - open_before)
+                self.world.apply(step, failing=failing - running, shut=shut - open_before, silent=silent)
                 self.keeps_serving(step, before, wanted)
                 assert self.open_doors() or not open_before
             if kind is stop:
-                return
+                break
+        self.hear(set())
+
+    def hear(self, silent: set[str]) -> None:
+        """Let front doors on some clusters not answer, and all others."""
+        doors = self.world.existing.front_doors
+        found = {name: replace(door, answers=name not in silent) for name, door in doors.items()}
+        self.world.existing = replace(self.world.existing, front_doors=found)
 
     def present(self) -> Existing:
         """Return what exists and is not lost."""
@@ -156,7 +170,7 @@ class Histories(RuleBasedStateMachine):
         return {name for name, door in doors.items() if door.ready and name != self.lost}
 
     def check(self, step: Step, wanted: Counter[str]) -> None:
-        """P1, P2, P4 and P5 for one step."""
+        """P1, P2, P4, P5 and P9 for one step."""
         before = {key: each for key, each in self.world.existing.replicas.items() if key.cluster != self.lost}
         after = {identity: entry.phase for identity, entry, _ in step.lock.replicas()}
         gone = before.keys() - after.keys()
@@ -165,6 +179,15 @@ class Histories(RuleBasedStateMachine):
             assert self.world.existing.front_doors.keys() - {self.lost} <= set(step.lock.platform.front_doors)
         assert not [key for key in gone if before[key].entry.phase is Phase.SERVING]
         part = step.lock.namespaces["ml"]
+        stay = {("ml", entry.name) for entry in part.services}
+        led = {
+            backend.endpoint
+            for name, door in self.world.existing.front_doors.items()
+            for key, each in door.services.items()
+            for backend in each.entry.backends
+            if name != self.lost and key in stay
+        }
+        assert not [key for key in gone if before[key].entry.name in led]
         routed = {entry.name for entry in part.replicas if entry.phase is not Phase.STARTING}
         assert {each.endpoint for entry in part.services for each in entry.backends} <= routed
         assert check_lock(self.world.fleet, step.lock) == ()

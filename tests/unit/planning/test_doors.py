@@ -10,7 +10,7 @@ from automation.planning.step import Step, StepKind
 from automation.planning.steps import steps
 from components.api.fleet import Fleet
 from components.checks import check_lock
-from components.lock import dump_lock
+from components.lock import Phase, dump_lock
 from tests.unit.planning.world import World, cluster, deployment, external, fleet, service
 
 BUILD, SHIFT, RETIRE = StepKind.BUILD, StepKind.SHIFT, StepKind.RETIRE
@@ -153,6 +153,31 @@ def routes_of(world: World, door: str, **changes: object) -> None:
     """Change what one door has."""
     found = dict(world.existing.front_doors)
     world.existing = replace(world.existing, front_doors={**found, door: replace(found[door], **changes)})
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"]])
+def test_what_a_silent_door_leads_to_is_not_retired(names: list[str]) -> None:
+    """Its cluster's API does not answer, so its routes stay as they are, and requests may still come through it."""
+    world = running(*names)
+    world.fleet = doors(*names, image="vllm:2")
+    world.apply(world.step(BUILD))
+    world.apply(world.step(SHIFT), silent=["a"])
+    assert world.phases() == {"d@c/0": Phase.DRAINING, "d@c/1": Phase.SERVING}
+    retire = must(world, RETIRE)
+    assert retire.summary.kept_back == 1
+    assert {entry.index for entry in retire.lock.namespaces["ml"].replicas} == {0, 1}
+    world.apply(retire, silent=["a"])
+    assert world.up()[-1] is RETIRE, "the door answers again"
+    assert world.phases() == {"d@c/1": Phase.SERVING}
+
+
+def test_a_service_that_goes_holds_nothing() -> None:
+    """Nobody wants what it leads to."""
+    world = running("a")
+    world.fleet = fleet(*[cluster(name, nodes=0) for name in ("a", "b")], C, doors=["a"])
+    world.apply(world.step(SHIFT), silent=["a"])
+    world.apply(world.step(RETIRE), silent=["a"])
+    assert world.phases() == {}
 
 
 @pytest.mark.parametrize("lacking", ["services", "endpoints"])

@@ -185,11 +185,12 @@ class World:
         failing: Collection[str] = (),
         unbuilt: Collection[str] = (),
         shut: Collection[str] = (),
+        silent: Collection[str] = (),
     ) -> None:
         """Apply a step.
 
         ``failing`` replicas (``deployment@cluster/index``) do not come up, ``unbuilt`` ones were never begun, and front
-        doors on the clusters ``shut`` get no address.
+        doors on the clusters ``shut`` get no address. Front doors that are ``silent`` keep what they have.
         """
         if step is None:
             return
@@ -215,7 +216,7 @@ class World:
         doors = {
             name: replace(each, address=_address(name, shut), ready=name not in shut)
             for name, each in after.front_doors.items()
-        }
+        } | {name: each for name, each in self.existing.front_doors.items() if name in silent}
         self.existing = replace(
             after,
             replicas=replicas,
