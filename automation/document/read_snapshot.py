@@ -154,7 +154,11 @@ class _Reader:
                 space: frozenset(each.name for each in document.names if each.namespace == space)
                 for space in sorted({each.namespace for each in document.names})
             },
-            options=Options(Strategy(document.options.strategy), Accounting(document.options.accounting)),
+            options=Options(
+                Strategy(document.options.strategy),
+                Accounting(document.options.accounting),
+                document.options.repin_dwell,
+            ),
             now=document.now,
         )
 
@@ -170,6 +174,7 @@ class _Reader:
             pools=tuple(map(self._pool, part.pools)),
             storage_class=part.storage_class,
             seen=part.seen,
+            not_ready_since=part.not_ready_since,
         )
 
     def _pool(self, part: PoolPart) -> Pool:

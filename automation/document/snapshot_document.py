@@ -6,7 +6,7 @@ once, under a name, because thousands of pools and replicas share a few. How a d
 and back is in ``read_snapshot`` and ``write_snapshot``.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
@@ -139,6 +139,9 @@ class ClusterPart(Part):
     seen: datetime | None = None
     """When its nodes were last observed."""
 
+    not_ready_since: datetime | None = None
+    """Since when it has not been ready without a break."""
+
 
 class CacheNeedPart(Part):
     """The cache that a deployment's replicas read."""
@@ -220,6 +223,8 @@ class OptionsPart(Part):
 
     strategy: Literal["Spread", "Pack", "Cost", "Compatible"] = "Spread"
     accounting: Literal["Device", "Node", "BestFit"] = "Device"
+    repin_dwell: timedelta | None = None
+    """How long a cluster may be not ready before its replicas move; they stay without it. As `PT30M`, or seconds."""
 
 
 class SnapshotDocument(Part):

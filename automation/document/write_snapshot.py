@@ -23,6 +23,7 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
             "options": {
                 "strategy": snapshot.options.strategy.value,
                 "accounting": snapshot.options.accounting.value,
+                "repin_dwell": snapshot.options.repin_dwell,
             },
             "hardware": hardware.listed(),
             "shapes": {digest: shapes[digest] for digest in sorted(shapes)},
@@ -86,6 +87,7 @@ def _cluster(cluster: Cluster, hardware: _Hardware) -> dict[str, Any]:
         "pools": [_pool(each, hardware) for each in cluster.pools],
         "storage_class": cluster.storage_class,
         "seen": cluster.seen,
+        "not_ready_since": cluster.not_ready_since,
     }
 
 

@@ -93,10 +93,17 @@ class Moves:
 
     @staticmethod
     def finish(work: Work) -> None:
-        """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits."""
+        """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits.
+
+        What would only be better off elsewhere, on a cluster that is not ready, simply stays.
+        """
         _let_go(work, work.replacing)
-        work.stranded = [replica for replica, _ in work.moving]
+        work.stranded = [replica for replica, reason in work.moving if reason is not Reason.REPINNED]
         work.waiting = [replica for replica, _ in work.edited]
+        for replica, reason in work.moving:
+            if reason is Reason.REPINNED:
+                same = replica.entry.shape == work.deployment.digest
+                (work.kept if same else work.waiting).append(replica)
         work.moving.clear()
         work.edited.clear()
 

@@ -26,6 +26,7 @@ MOVING = frozenset(
         Reason.DESELECTED,
         Reason.POOL_LEAVES,
         Reason.POOL_SHRINKS,
+        Reason.REPINNED,
         Reason.UNMATCHED,
     },
 )
@@ -56,6 +57,8 @@ class Judge:
         self._matcher = matcher
         self.excess: frozenset[ReplicaId] = frozenset()
         """Replicas that do not fit what their pool is to become; ``shrink`` finds them."""
+        self.stuck: frozenset[int] = frozenset()
+        """Clusters (positions) that have not been ready for too long."""
         self._standings: dict[tuple[str, object, int], _Standing] = {}
         layouts: dict[tuple[object, ...], int] = {}
         self._layouts = [
@@ -99,13 +102,19 @@ class Judge:
         if not selected >> position & 1:
             yield Reason.DESELECTED
         standing = self._standing(replica, position)
-        if any(pool < 0 or cluster.pools[pool].leaving for pool in standing.pools):
-            yield Reason.POOL_LEAVES
-        if replica.id in self.excess:
-            yield Reason.POOL_SHRINKS
+        yield from self._of_place(replica, position, standing)
         if replica.entry.shape != deployment.digest:
             yield Reason.EDITED
         yield standing.reason
+
+    def _of_place(self, replica: ExistingReplica, position: int, standing: _Standing) -> Iterator[Reason]:
+        pools = self._filters.clusters[position].pools
+        if any(pool < 0 or pools[pool].leaving for pool in standing.pools):
+            yield Reason.POOL_LEAVES
+        if replica.id in self.excess:
+            yield Reason.POOL_SHRINKS
+        if position in self.stuck:
+            yield Reason.REPINNED
 
     def _standing(self, replica: ExistingReplica, position: int) -> _Standing:
         key = (replica.entry.shape, replica.entry.placement, self._layouts[position])

@@ -73,6 +73,10 @@ class Pass:
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
             self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
         self._charge_foreign()
+        dwell = snapshot.options.repin_dwell
+        self.judge.stuck = frozenset(
+            position for position, cluster in enumerate(self.filters.clusters) if cluster.is_stuck(snapshot.now, dwell)
+        )
 
     def run(self) -> Schedule:
         """Take all stages."""

@@ -7,7 +7,7 @@ pool's devices is the user's and is kept. Where the facts come from is ``build``
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
@@ -138,6 +138,15 @@ class Cluster:
     """A StorageClass that many nodes can mount; None when no cache can be staged here."""
     seen: datetime | None = None
     """When its nodes were last observed; None when only the manifests speak."""
+    not_ready_since: datetime | None = None
+    """Since when it has not been ready without a break; None when it is, or when nobody knows."""
+
+    def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
+        """Whether it has not been ready for so long that its replicas should move."""
+        since = self.not_ready_since
+        if self.state is not ClusterState.NOT_READY or since is None or dwell is None:
+            return False
+        return now - since >= dwell
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +187,8 @@ class Options:
 
     strategy: Strategy = Strategy.SPREAD
     accounting: Accounting = Accounting.DEVICE
+    repin_dwell: timedelta | None = None
+    """How long a cluster may be not ready before its replicas move to where there is room; None lets them stay."""
 
 
 @dataclass(frozen=True, slots=True)

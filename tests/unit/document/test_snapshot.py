@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -103,6 +103,7 @@ def full_cluster() -> Cluster:
         (pool, Pool("other", "h100", (Device("gpu", "x"),))),
         "efs",
         datetime(2026, 1, 2, tzinfo=UTC),
+        datetime(2026, 1, 1, tzinfo=UTC),
     )
 
 
@@ -131,7 +132,7 @@ def full() -> Snapshot:
         (replica,),
         (ExistingCache(entry.id_in("ml"), entry, weights, ready=False, failure="disk full"),),
         frozenset({("ml", "broken")}),
-        Options(Strategy.PACK, Accounting.BEST_FIT),
+        Options(Strategy.PACK, Accounting.BEST_FIT, timedelta(minutes=30)),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},
     )
@@ -236,8 +237,11 @@ def test_the_snapshot_of_a_plan_is_saved_in_the_form_that_its_name_says(tmp_path
         save_snapshot(tmp_path / "none" / name, full())
 
 
-def test_capacity_is_counted_from_a_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_capacity_is_counted_from_a_snapshot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As a table for people, and as a document."""
+    monkeypatch.setenv("COLUMNS", "160")
     file = tmp_path / "it.yaml"
     file.write_text(WRITTEN.replace("replicas: 3", "replicas: 1"))
     assert berth(["capacity", "--snapshot", str(file)]) == 0

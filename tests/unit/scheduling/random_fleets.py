@@ -1,6 +1,7 @@
 """Random small fleets for the laws: fresh ones, and ones in which something runs and something was edited since."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import strategies as st
@@ -30,7 +31,10 @@ OPTIONS = (
     Options(accounting=Accounting.BEST_FIT),
     Options(Strategy.COMPATIBLE, Accounting.NODE),
     Options(Strategy.PACK),
+    Options(repin_dwell=timedelta(minutes=30)),
 )
+LONG_AGO = datetime(1969, 12, 31, tzinfo=UTC)
+"""Longer before the time of a snapshot than any dwell time."""
 
 
 @st.composite
@@ -148,7 +152,8 @@ def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:  # noqa: PLR0911 (one way 
     kinds = ["none", "none", "none", "state", "taint", "grow", "shrink", "pool leaves", "other devices"]
     kind = draw(st.sampled_from(kinds))
     if kind == "state":
-        return replace(one, state=draw(st.sampled_from(list(ClusterState))))
+        state = draw(st.sampled_from(list(ClusterState)))
+        return replace(one, state=state, not_ready_since=draw(st.sampled_from([None, LONG_AGO])))
     if kind == "taint":
         return replace(one, taints=(taint(draw(st.sampled_from(["k=v:NoSchedule", "k=v:NoExecute"]))),))
     if kind == "grow":
