@@ -1,6 +1,7 @@
 """``berth explain`` of kinds, fields and codes: what is asked is told by its shape, and what is near is offered."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from automation.cli.main import run
 from automation.render.fields import FieldRow, root
 from components.api.codes import Code
 from components.api.kinds import ALL_KINDS
+
+_ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +149,14 @@ def test_every_code_has_a_page_to_print() -> None:
     assert {str(code) for code in Code} <= set(pages)
     assert all(pages.values())
     assert not [code for code, text in pages.items() if "](" in text]
+
+
+def test_the_page_of_codes_is_part_of_the_package() -> None:
+    """The wheel takes it from the documentation to where an installed Berth reads it."""
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included == {"docs/reference/errors.md": "automation/cli/errors.md"}
+    assert (_ROOT / "docs/reference/errors.md").is_file()
 
 
 @pytest.mark.parametrize(
