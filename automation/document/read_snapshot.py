@@ -31,6 +31,7 @@ from automation.scheduling.snapshot import (
     Options,
     Pool,
     PoolBefore,
+    Purchase,
     Snapshot,
     Strategy,
 )
@@ -191,6 +192,7 @@ class _Reader:
             leaving=part.leaving,
             price=part.price,
             observed=PoolObservation(seen.usable, seen.unusable, foreign) if seen else None,
+            purchase=Purchase(part.purchase),
             before=PoolBefore(before.nodes, before.class_name) if before else None,
         )
 
@@ -214,6 +216,7 @@ class _Reader:
             else None,
             priority=part.priority,
             allow_gap=part.allow_gap,
+            spot=part.spot,
         )
 
     def _replicas(self) -> Iterator[ExistingReplica]:

@@ -116,6 +116,9 @@ class PoolPart(Part):
     """US dollars per node and hour; nobody knows without it."""
 
     observed: ObservedPart | None = None
+    purchase: Literal["OnDemand", "Reserved", "Spot"] = "OnDemand"
+    """How its nodes are bought. Reserved ones come first, spot ones only where a deployment allows it."""
+
     before: BeforePart | None = None
     """Set when an edit makes it smaller or gives it other devices, and is not applied yet."""
 
@@ -169,6 +172,9 @@ class DeploymentPart(Part):
     priority: int = 0
     allow_gap: bool = False
     """Whether the last replica may go before its successor serves."""
+
+    spot: bool = False
+    """Whether its replicas may run on nodes that can be taken away."""
 
 
 class ReplicaPart(Part):

@@ -104,6 +104,7 @@ def _pool(pool: Pool, hardware: _Hardware) -> dict[str, Any]:
         "leaving": pool.leaving,
         "price": pool.price,
         "observed": _observed(pool.observed) if pool.observed else None,
+        "purchase": pool.purchase.value,
         "before": {"nodes": before.nodes, "class_name": before.class_name} if before else None,
     }
 
@@ -131,6 +132,7 @@ def _deployment(wanted: Deployment) -> dict[str, Any]:
         else None,
         "priority": wanted.priority,
         "allow_gap": wanted.allow_gap,
+        "spot": wanted.spot,
     }
 
 

@@ -16,7 +16,7 @@ from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
 from automation.scheduling.remedy import Remedies
 from automation.scheduling.room import RoomExplainer
-from automation.scheduling.snapshot import Cluster, ClusterState, Deployment
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Purchase
 from automation.scheduling.trace import DeploymentTrace
 from automation.scheduling.verdict import Code, PoolVerdict, Verdict
 from automation.scheduling.work import Work
@@ -146,6 +146,10 @@ class Explainer:
     def _engine(self, work: Work, position: int, number: int, engine: str, need: EngineNeed) -> PoolVerdict:
         pool = self._filters.clusters[position].pools[number]
         hardware = self._filters.hardware[position][number]
+        if pool.purchase is Purchase.SPOT and not need.spot:
+            return PoolVerdict(
+                pool.name, Code.NO_MATCH, "its nodes are spot ones, which the deployment does not allow", engine
+            )
         claims = False
         for member in need.members:
             match = self._hostings.matcher.match(member.requests, hardware)

@@ -15,6 +15,7 @@ from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Match, Matcher
 from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile
 from automation.scheduling.patterns import Demand
+from automation.scheduling.snapshot import Purchase
 from components.lock import Claim
 
 Add = tuple[int, Demand, int]
@@ -108,7 +109,7 @@ class Hostings:
         return engines if all(engines) else None
 
     def _rank(self, engine: EngineNeed, profile: Profile) -> Rank | None:
-        fits = [fit for kind in profile.kinds if kind.open and (fit := self._fit(engine, kind)) is not None]
+        fits = [fit for kind in profile.kinds if kind.takes(engine) and (fit := self._fit(engine, kind))]
         if len(engine.members) > 1 or self._first_fit_only or not all(fit.plain for fit in fits):
             options = self.options(engine, profile)
             return options[0].rank if options else None
@@ -128,7 +129,7 @@ class Hostings:
     def _single(self, engine: EngineNeed, profile: Profile) -> Iterator[Option]:
         """Yield the pools that can host the whole engine."""
         for number, kind in enumerate(profile.kinds):
-            fit = self._fit(engine, kind) if kind.open else None
+            fit = self._fit(engine, kind) if kind.takes(engine) else None
             if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
                 yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
 
@@ -139,7 +140,7 @@ class Hostings:
         for pools in permutations(range(len(profile.kinds)), len(engine.members)):
             kinds = [profile.kinds[number] for number in pools]
             one_fabric = bool(kinds[0].fabric) and len({kind.fabric for kind in kinds}) == 1
-            if not all(kind.open for kind in kinds) or not (any_fabric or one_fabric):
+            if not all(kind.takes(engine) for kind in kinds) or not (any_fabric or one_fabric):
                 continue
             found = [
                 self.matcher.match(member.requests, kind.hardware)
@@ -162,9 +163,11 @@ class Hostings:
     def _rank_of(self, engine: EngineNeed, kinds: Sequence[PoolKind], matches: Sequence[Match]) -> Rank:
         unknown, cost = False, Decimal(0)
         for member, kind, match in zip(engine.members, kinds, matches, strict=True):
-            if match.demand and kind.price is None:
+            if not match.demand or kind.purchase is Purchase.RESERVED:
+                continue  # what is reserved is paid for already
+            if kind.price is None:
                 unknown = True
-            elif match.demand and kind.price is not None:
+            else:
                 share = Decimal(1) if self._whole_nodes else _share(kind.hardware, match.demand)
                 cost += kind.price * share * member.pods
         return unknown, cost, max(self._wanted.get(kind.hardware.number, 0) for kind in kinds)

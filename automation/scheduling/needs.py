@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Requests, requests_of
-from automation.scheduling.snapshot import Pool
+from automation.scheduling.snapshot import Pool, Purchase
 from components.lock import ReplicaShape
 
 
@@ -29,6 +29,8 @@ class EngineNeed:
 
     number: int
     members: tuple[MemberNeed, ...]
+    spot: bool = False
+    """Whether it may run on nodes that can be taken away."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,19 +47,20 @@ class Needs:
     """Every distinct need of a snapshot."""
 
     def __init__(self) -> None:
-        self._by_digest: dict[str, Need] = {}
+        self._by_digest: dict[tuple[str, bool], Need] = {}
         self._by_engines: dict[tuple[int, ...], Need] = {}
-        self._engines: dict[tuple[MemberNeed, ...], EngineNeed] = {}
+        self._engines: dict[tuple[tuple[MemberNeed, ...], bool], EngineNeed] = {}
 
-    def of(self, shape: ReplicaShape, digest: str) -> Need:
-        """Return what a shape needs; ``digest`` is the shape's."""
-        need = self._by_digest.get(digest)
+    def of(self, shape: ReplicaShape, digest: str, *, spot: bool = False) -> Need:
+        """Return what a shape needs; ``digest`` is the shape's, ``spot`` whether spot nodes will do."""
+        need = self._by_digest.get((digest, spot))
         if need is None:
             engines = tuple(
                 self._engine(
                     tuple(
                         MemberNeed(each.role, each.pods * engine.copies, requests_of(each)) for each in engine.members
-                    )
+                    ),
+                    spot=spot,
                 )
                 for engine in shape.engines
             )
@@ -65,11 +68,11 @@ class Needs:
             need = self._by_engines.get(key)
             if need is None:
                 need = self._by_engines[key] = Need(len(self._by_engines), engines, sum(map(_size, engines)))
-            self._by_digest[digest] = need
+            self._by_digest[digest, spot] = need
         return need
 
-    def _engine(self, members: tuple[MemberNeed, ...]) -> EngineNeed:
-        return self._engines.setdefault(members, EngineNeed(len(self._engines), members))
+    def _engine(self, members: tuple[MemberNeed, ...], *, spot: bool) -> EngineNeed:
+        return self._engines.setdefault((members, spot), EngineNeed(len(self._engines), members, spot))
 
 
 def _size(engine: EngineNeed) -> int:
@@ -78,13 +81,18 @@ def _size(engine: EngineNeed) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolKind:
-    """What matters of a pool besides its room: hardware, fabric, price, and whether it takes new pods."""
+    """What matters of a pool besides its room: hardware, fabric, price, purchase, and whether it takes new pods."""
 
     number: int
     hardware: Hardware
     fabric: str
     price: Decimal | None
+    purchase: Purchase
     open: bool
+
+    def takes(self, engine: EngineNeed) -> bool:
+        """Whether it may take new pods of an engine at all."""
+        return self.open and (engine.spot or self.purchase is not Purchase.SPOT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +107,7 @@ class Profiles:
     """Every distinct profile of a snapshot."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[int, str, Decimal | None, bool], PoolKind] = {}
+        self._kinds: dict[tuple[int, str, Decimal | None, Purchase, bool], PoolKind] = {}
         self._profiles: dict[tuple[int, ...], Profile] = {}
 
     def of(self, pools: Sequence[Pool], hardware: Sequence[Hardware]) -> Profile:
@@ -112,8 +120,8 @@ class Profiles:
         return profile
 
     def _kind(self, pool: Pool, hardware: Hardware) -> PoolKind:
-        key = (hardware.number, pool.fabric, pool.price, not pool.leaving)
+        key = (hardware.number, pool.fabric, pool.price, pool.purchase, not pool.leaving)
         kind = self._kinds.get(key)
         if kind is None:
-            kind = self._kinds[key] = PoolKind(len(self._kinds), hardware, pool.fabric, pool.price, not pool.leaving)
+            kind = self._kinds[key] = PoolKind(len(self._kinds), hardware, *key[1:])
         return kind

@@ -157,7 +157,7 @@ class Pass:
         return found
 
     def _work(self, deployment: Deployment) -> Work:
-        return Work(deployment, self.needs.of(deployment.shape, deployment.digest), allowed=0)
+        return Work(deployment, self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot), allowed=0)
 
     def _order(self, works: Iterable[Work]) -> list[Work]:
         """Return the order in which deployments are placed: the predecessor's, or priority and the smallest first."""

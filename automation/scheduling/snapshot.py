@@ -78,6 +78,16 @@ class Device:
     """Key and quantity, sorted by key."""
 
 
+class Purchase(StrEnum):
+    """How the nodes of a pool are bought."""
+
+    ON_DEMAND = "OnDemand"
+    RESERVED = "Reserved"
+    """They are paid for whether they are used or not, so they come first."""
+    SPOT = "Spot"
+    """They may be taken away at any time, so only a deployment that allows it is placed on them."""
+
+
 @dataclass(frozen=True, slots=True)
 class PoolBefore:
     """What a pool still is when its manifest now asks for less, or for other devices."""
@@ -106,6 +116,7 @@ class Pool:
     price: Decimal | None = None
     """USD per node and hour; None when nobody knows."""
     observed: PoolObservation | None = None
+    purchase: Purchase = Purchase.ON_DEMAND
     before: PoolBefore | None = None
     """What it is until an edit is applied under which what runs on it may not fit; None without such an edit."""
 
@@ -174,6 +185,8 @@ class Deployment:
     priority: int = 0
     allow_gap: bool = False
     """Whether the last replica may go before its successor serves, when there is no room for both."""
+    spot: bool = False
+    """Whether its replicas may run on nodes that can be taken away."""
 
     @property
     def key(self) -> NamespacedName:

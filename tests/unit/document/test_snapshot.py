@@ -29,6 +29,7 @@ from automation.scheduling.snapshot import (
     Options,
     Pool,
     PoolBefore,
+    Purchase,
     Snapshot,
     Strategy,
 )
@@ -90,6 +91,7 @@ def full_cluster() -> Cluster:
         leaving="it goes",
         price=Decimal("98.32"),
         observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
+        purchase=Purchase.SPOT,
         before=PoolBefore(6, "h200"),
     )
     return Cluster(
@@ -122,6 +124,7 @@ def full() -> Snapshot:
         (Toleration("k", "Equal", "v", "NoSchedule"),),
         CacheNeed("weights", shape_digest(weights), {"tier": "gold"}),
         5,
+        True,
         True,
     )
     entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))

@@ -16,6 +16,7 @@ from automation.scheduling.snapshot import (
     Options,
     Pool,
     PoolBefore,
+    Purchase,
     Snapshot,
     Strategy,
 )
@@ -50,6 +51,7 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
         maximum=nodes + extra,
         scales=draw(st.booleans()),
         fabric=draw(st.sampled_from(["", "x"])),
+        purchase=draw(st.sampled_from([Purchase.ON_DEMAND, Purchase.ON_DEMAND, Purchase.RESERVED, Purchase.SPOT])),
     )
 
 
@@ -92,6 +94,7 @@ def deployments(draw: st.DrawFn) -> list[Deployment]:
                 tolerations=draw(st.sampled_from([[], [], ["k"], ["k=v:NoSchedule"]])),
                 selector=draw(st.sampled_from([None, None, {"tier": "gold"}])),
                 allow_gap=draw(st.booleans()),
+                spot=draw(st.booleans()),
                 labels=draw(st.sampled_from([{}, {"app": "a"}])),
             )
         )
