@@ -87,15 +87,11 @@ def read_situation(
     down: a manifest that no longer fits what exists must not keep a person from that, so it is said and passed over;
     with ``broken_ok`` nor does a mistake in a manifest.
     """
-    broken: tuple[Problem, ...] = ()
-    try:
-        fleet, warnings = read_manifests_of(session.workspace)
-    except ConfigError as error:
-        if not broken_ok:
-            raise
-        fleet, warnings, broken = _unread(session.workspace.environment), (), error.problems
+    fleet, warnings, broken = _manifests(session, broken_ok=broken_ok)
     committed = committed_lock(session, lenient=lenient)
-    checkpoints = read_checkpoints(session, fleet, must_exist=not (create or missing_ok))
+    checkpoints = read_checkpoints(session, fleet, must_exist=not (create or missing_ok or broken))
+    if broken and not checkpoints:
+        raise ConfigError(broken)  # there is nothing to look at beside the mistakes
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
     refusals: tuple[Callable[[], None], ...] = (
@@ -133,6 +129,16 @@ def read_situation(
         made=tuple(made),
         broken=broken,
     )
+
+
+def _manifests(session: Session, *, broken_ok: bool) -> tuple[Fleet, tuple[Problem, ...], tuple[Problem, ...]]:
+    """Return the fleet with its warnings; or one that says nothing, with the mistakes that are to be passed over."""
+    try:
+        return *read_manifests_of(session.workspace), ()
+    except ConfigError as error:
+        if not broken_ok:
+            raise
+        return _unread(session.workspace.environment), (), error.problems
 
 
 def _unread(name: str) -> Fleet:

@@ -11,7 +11,8 @@ from tests.support.fleet_run import ON_B, Answer, FleetRun, applied, cluster, de
 pytestmark = pytest.mark.engine
 
 DEAD = Fault(cluster="b", fail=Failure.UNREACHABLE)
-B = "https://b.simulated.invalid"
+A, B = "https://a.simulated.invalid", "https://b.simulated.invalid"
+BY_HAND = "kubernetes:gateway.networking.k8s.io/v1:GatewayClass"
 WORKLOAD = "kubernetes:apps/v1:Deployment"
 
 
@@ -25,6 +26,8 @@ class Outage:
     """After the run that left the cluster out, after the one that did what was owed, after the last."""
     on_b: list[str]
     """What is live on the cluster: before, and after the same runs."""
+    restored: list[str]
+    """What was deleted by hand on the other cluster, and is there again while this one is silent."""
     mended: Answer
     announced: Answer
     """The plan of a cluster that is marked lost."""
@@ -53,7 +56,10 @@ def outage(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> O
     run.scenario(DEAD)
     run.remove("models/search/embed.yaml")
     run.write("models/ml/qwen.yaml", deployment("qwen", image="vllm:2"))
+    deleted = run.cloud.resources(type=BY_HAND, scope=A)[0].id
+    run.cloud.delete(BY_HAND, deleted, scope=A)
     skipped = up()
+    restored = [each.id for each in run.cloud.resources(type=BY_HAND, scope=A) if each.id == deleted]
 
     run.scenario()
     run.write("models/search/rank.yaml", deployment("rank", namespace="search", spec=ON_B))
@@ -64,7 +70,7 @@ def outage(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> O
     run.write("models/search/rank.yaml", deployment("rank", namespace="search"))
     announced = run.berth("plan", "--json")
     lost = up()
-    return Outage(run, skipped, replicas, live, mended, announced, lost, run.urns())
+    return Outage(run, skipped, replicas, live, restored, mended, announced, lost, run.urns())
 
 
 def test_a_dead_cluster_is_named_with_what_is_owed_to_it(outage: Outage) -> None:
@@ -80,6 +86,11 @@ def test_nothing_on_a_dead_cluster_is_touched_and_the_others_proceed(outage: Out
     """The edit on the living cluster goes through; what should go from the dead one is still known."""
     assert outage.on_b[1] == outage.on_b[0]
     assert outage.replicas[0] == {"ml/qwen/a/1": "Serving", "search/embed/b/0": "Serving"}
+
+
+def test_what_was_deleted_by_hand_elsewhere_is_made_again_meanwhile(outage: Outage) -> None:
+    """A silent cluster does not keep its stack from being looked at."""
+    assert len(outage.restored) == 1
 
 
 def test_what_is_owed_is_done_when_the_cluster_answers(outage: Outage) -> None:

@@ -97,6 +97,15 @@ def test_status_is_shown_whatever_is_wrong_with_the_manifests(
     assert document["deployments"] == []
 
 
+def test_status_of_nothing_says_what_is_wrong(fresh: FakeDriver, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing was ever applied the mistakes are all there is to say."""
+    fresh.write("models/ml/broken.yaml", "kind: [")
+    assert fresh.berth("status") == 2
+    said = capsys.readouterr()
+    assert "broken.yaml:" in said.err
+    assert said.out == ""
+
+
 @pytest.mark.parametrize("verb", ["plan", "up", "drift", "destroy"])
 def test_whoever_would_act_on_broken_manifests_is_stopped(driver: FakeDriver, verb: str) -> None:
     """Before anything is started."""
@@ -115,6 +124,17 @@ def test_status_looks_past_a_lock_that_a_newer_berth_wrote(
     assert driver.berth("status") == 0
     assert "qwen" in capsys.readouterr().out
     assert driver.berth("plan") == 2
+
+
+def test_a_replica_that_only_the_lock_calls_staying_is_found_out(driver: FakeDriver) -> None:
+    """A mark that somebody wrote by hand is not what planning gives; no run builds from it either."""
+    place = driver.folder / "lock" / "search.yaml"
+    good = place.read_text()
+    place.write_text(good.replace("phase: Serving", "phase: Serving\n  stays: team=x:NoSchedule"))
+    assert "stays" in place.read_text()
+    assert driver.berth("plan", "--check") == 7
+    assert driver.berth("up", "--yes") == 0
+    assert place.read_text() == good
 
 
 def test_a_lease_is_freed_whatever_is_wrong_with_the_manifests(driver: FakeDriver) -> None:
