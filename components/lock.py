@@ -376,6 +376,7 @@ def _document(name: str, content: bytes) -> dict[str, Any]:
         raise NewerLock(
             f"lock/{name} was written by Berth {document.get('berth', '(unknown)')}, whose lock format {version}"
             f" is newer than the {SCHEMA_VERSION} that this Berth reads",
+            consequence="Nothing was changed.",
             help="upgrade Berth",
             where=f"lock/{name}",
         )

@@ -56,7 +56,7 @@ def destroy(
             deleted=done.deleted,
             retained=done.retained,
             failures=tuple(failure_view(name, text) for name, text in sorted(done.failures.items())),
-            notes=(*(text for each in forgotten for text in each.lines), *done.orphans, *done.searches),
+            notes=(*(text for each in forgotten for text in each.lines), *done.orphans, *done.silent, *done.searches),
         )
     if sinks.machine:
         sinks.document(view.to_json())

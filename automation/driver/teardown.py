@@ -22,6 +22,8 @@ class Teardown:
     failures: dict[str, str]
     orphans: tuple[str, ...] = ()
     """What may still exist without ever having been in the state; their stacks stay, so that it is not forgotten."""
+    silent: tuple[str, ...] = ()
+    """What to do about clusters that do not answer, when not everything could be deleted."""
     searches: tuple[str, ...] = ()
     """How a person sees that nothing of the environment is left in a real cloud."""
 
@@ -75,7 +77,19 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
             if not failures:
                 applied.require_ok()
     looks = searches(situation.fleet, situation.checkpoints.values(), simulated=session.workspace.simulated)
-    return Teardown(deleted, tuple(retained), failures, tuple(left), tuple(f"to see what is left, {x}" for x in looks))
+    silent = situation.unreachable if failures else {}
+    advice = [
+        f"{name} does not answer ({why}): when it is gone for good, mark it `lost: true` and destroy again"
+        for name, why in sorted(silent.items())
+    ]
+    return Teardown(
+        deleted,
+        tuple(retained),
+        failures,
+        tuple(left),
+        tuple(advice),
+        tuple(f"to see what is left, {x}" for x in looks),
+    )
 
 
 def retained_lines(checkpoint: Checkpoint) -> tuple[str, ...]:

@@ -14,15 +14,30 @@ def problem_lines(problem: Problem) -> list[Line]:
     lines = [line(where, Span(f"{problem.severity.value}[{problem.code}]", style), f" {problem.message}")]
     if problem.text and problem.line:
         gutter = f"{problem.line:>5} | "
-        text = problem.text.expandtabs(1)
+        text, column = _around(problem.text.expandtabs(1), problem.column)
         lines.append(line(Span(gutter, "dim"), text))
-        if problem.column:
-            lines.append(line(" " * (len(gutter) + problem.column - 1), Span("^", style)))
+        if column:
+            lines.append(line(" " * (len(gutter) + column - 1), Span("^", style)))
     if problem.allowed:
         lines.append(line(Span("  allowed: ", "dim"), problem.allowed))
     if problem.help:
         lines.append(line(Span("  help: ", "dim"), problem.help))
     return lines
+
+
+_LONGEST = 160
+"""Letters of a source line that are shown; a line of megabytes would bury what is said about it."""
+_CUT = "..."
+
+
+def _around(text: str, column: int) -> tuple[str, int]:
+    """Return a line, or what stands around a column of a long one, and where the column is in it (0: nowhere)."""
+    if len(text) <= _LONGEST:
+        return text, column
+    start = max(0, min(column - _LONGEST // 2, len(text) - _LONGEST))
+    before = _CUT if start else ""
+    after = _CUT if start + _LONGEST < len(text) else ""
+    return f"{before}{text[start : start + _LONGEST]}{after}", column - start + len(before) if column else 0
 
 
 def problems_lines(problems: Sequence[Problem]) -> list[Line]:

@@ -135,6 +135,5 @@ def _error(where: str, what: str) -> KubeconfigError:
     return KubeconfigError(
         f"{where} cannot be used as a kubeconfig: {what}",
         consequence="Nothing was changed.",
-        help="pulumi config set --secret --path 'berth:secrets[\"NAMESPACE/NAME\"].KEY' < kubeconfig.yaml",
-        where=where,
+        help="set it again, from the whole file of a kubeconfig",
     )

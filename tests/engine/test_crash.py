@@ -142,6 +142,36 @@ def test_a_run_that_is_cut_off_is_repaired_by_the_next(run: FleetRun, point: Poi
     assert run.berth("plan", "--expect-no-changes", "--json").document["empty"]
 
 
+FIRST = (Hold("create", VPC, "e-vpc", "after"), Hold("create", ROLE, "e-cluster-role"))
+TEARDOWN = (Hold("delete", WORKLOAD, "a/0-workload-main", "after"),)
+ENDS = tuple(Victim) if os.environ.get("BERTH_CRASH_MATRIX") == "1" else (Victim.ENGINE,)
+
+
+@pytest.mark.parametrize("victim", ENDS)
+def test_a_first_run_that_is_cut_off_is_repaired_by_the_next(
+    tmp_path: Path, pulumi_cli: Toolchain, victim: Victim
+) -> None:
+    """There was no state before it, and half a network is in the cloud: the next run takes it over."""
+    run = FleetRun.make(tmp_path, pulumi_cli.pulumi, {**tiny_fleet(), "platform/e.yaml": EKS})
+    cut_off(run, *FIRST, victim=victim)
+    assert run.berth("up", "--yes", "--json").document["ok"]
+    assert leases(run) == []
+    assert_sound(run)
+    assert len(run.cloud.resources(type=VPC)) == 1
+
+
+@pytest.mark.parametrize("victim", ENDS)
+def test_a_teardown_that_is_cut_off_is_ended_by_the_next(run: FleetRun, victim: Victim) -> None:
+    """Nothing is left in the cloud but what is retained on purpose, no stack, no lease."""
+    cut_off(run, *TEARDOWN, victim=victim, arguments=("destroy", "--yes"))
+    if run.stacks():  # with the driver alone killed, the engine may have come to the end of its work
+        kept = run.berth("destroy", "--yes", "--json").document["retained"]
+        assert all(each.startswith("NamespacePatch ") for each in kept)
+    left = {each.type for each in run.cloud.resources()}
+    assert left <= {"kubernetes:core/v1:Namespace"}
+    assert (run.stacks(), leases(run)) == ([], [])
+
+
 def assert_said(run: FleetRun, point: Point, cut: Cut) -> None:
     """See that it is said what was cut off, and by whom the stack is held."""
     status = run.berth("status", "--json").document

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from automation.engine.toolchain.toolchain import Toolchain
+from automation.rehearsal.scenario import Failure, Fault
+from tests.support.crash_run import Hold, Victim, cut_off, pending
 from tests.support.fleet_run import (
     GATEWAY,
     Answer,
@@ -75,13 +77,21 @@ class Kept:
     """The Secrets on the cluster by name, with the seal of their content: after the first run and after the last."""
     told: str
     rotated: Answer
+    midway: list[str]
+    """Files that held a secret right after a refusal, a crash, and a failure; later ones write over some."""
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Kept:
     """Give the secrets to the stack, apply, look everywhere, and give one of them a new value."""
     run = FleetRun.make(tmp_path_factory.mktemp("kept"), pulumi_cli.pulumi, files())
-    answers = [run.by_hand("stack", "init", "dev"), set_secrets(run, KEY)]
+    run.variables["TMPDIR"] = str(run.root / "tmp")  # what engine, plugins and Berth leave there is looked at too
+    (run.root / "tmp").mkdir()
+    answers = [run.by_hand("stack", "init", "dev")]
+    midway: list[str] = []
+    for trouble in (refused, crashed, failed):
+        answers += trouble(run)
+        midway += holders(run)
     up = run.berth("up", "--yes")
     seals = [on_cluster(run)]
     answers += [
@@ -97,7 +107,37 @@ def kept(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Kep
     told = json.loads(answers[-2].stdout)["berth:staged"]["value"]
     rotated = run.berth("up", "--yes")
     seals.append(on_cluster(run))
-    return Kept(run, [*answers, rotated], up, seals, told, rotated)
+    return Kept(run, [*answers, rotated], up, seals, told, rotated, midway)
+
+
+def refused(run: FleetRun) -> list[Answer]:
+    """Give a kubeconfig that is none, and hear so."""
+    given = set_secrets(run, KEY, kubeconfig=f"token: {BEARER}\n  bad: [")
+    answer = run.berth("plan", code=2)
+    assert "cannot be used as a kubeconfig: it is not YAML (line 2" in answer.said
+    return [given, answer, run.berth("plan", "--json", code=2), set_secrets(run, KEY)]
+
+
+def crashed(run: FleetRun) -> list[Answer]:
+    """Kill a run, engine and all, while it brings a secret to the cluster; look at what it leaves."""
+    cut = cut_off(run, Hold("create", SECRET, "-secret-keys", "after"), victim=Victim.BOTH)
+    assert SECRET in {each.resource.type for each in pending(run)}
+    return [Answer(cut.code, cut.stdout, cut.stderr, (), 0.0), run.berth("status")]
+
+
+def failed(run: FleetRun) -> list[Answer]:
+    """Let the cloud refuse a secret; the run says what failed."""
+    run.scenario(Fault(type=SECRET, name="*-token", fail=Failure.PERMISSION))
+    answer = run.berth("up", "--yes", code=4)
+    assert "ml/weights/a/0-token" in answer.said or "ml/weights/a/0: token" in answer.said
+    run.scenario()
+    return [answer]
+
+
+def holders(run: FleetRun) -> list[str]:
+    """Return the files that hold a secret now."""
+    files = [path for path in run.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    return [str(path) for path in files if found_in(path.read_bytes())]
 
 
 def on_cluster(run: FleetRun) -> dict[str, str]:
@@ -105,12 +145,12 @@ def on_cluster(run: FleetRun) -> dict[str, str]:
     return {each.name: json.dumps(each.inputs["stringData"]) for each in run.cloud.resources(type=SECRET) if each.urn}
 
 
-def set_secrets(run: FleetRun, key: str) -> Answer:
+def set_secrets(run: FleetRun, key: str, *, kubeconfig: str = KUBECONFIG) -> Answer:
     """Set the one secret configuration value, as a person would."""
     secrets = {
         "ml/hub": {"token": DOWNLOAD},
         "ml/keys": {"api": key},
-        "modelplane-system/a-kubeconfig": {"kubeconfig": KUBECONFIG},
+        "modelplane-system/a-kubeconfig": {"kubeconfig": kubeconfig},
     }
     return run.by_hand("config", "set", "--secret", "berth:secrets", "--stack", "dev", stdin=json.dumps(secrets))
 
@@ -146,12 +186,20 @@ def test_no_output_holds_a_secret(kept: Kept) -> None:
 
 
 def test_no_file_holds_a_secret(kept: Kept) -> None:
-    """Lock, state, backups, history, stack configuration, simulated clouds, logs: everything that was written."""
+    """Lock, state, backups, history, configuration, simulated clouds, logs, temporary files: all that was written.
+
+    Also where a run was refused, killed in the middle of an operation, or failed.
+    """
+    assert kept.midway == []
     files = [path for path in kept.run.root.rglob("*") if path.is_file() and not path.is_symlink()]
     assert len(files) > 50
     kinds = {path.suffix for path in files}
     assert {".json", ".sqlite", ".yaml", ".bak"} <= kinds, kinds
-    assert [str(path) for path in files if found_in(path.read_bytes())] == []
+    places = {path.relative_to(kept.run.root).as_posix().split("/")[0] for path in files}
+    assert {"repo", "environments"} <= places
+    assert any(".pulumi/history" in path.as_posix() for path in files)
+    assert any("lock" in path.parts for path in files)
+    assert holders(kept.run) == []
 
 
 def test_a_download_token_leaves_the_cluster_once_its_cache_is_staged(kept: Kept) -> None:

@@ -226,14 +226,14 @@ class LiveObject:
 
     def make_companions(self, transaction: Transaction, row: Row) -> None:
         """Make, and take away, the cloud resources that controllers keep for this object."""
-        wanted = {made.id: made for made in (self._balancer(row), self._volume(transaction, row)) if made}
+        wanted = {made.id: made for made in (self._balancer(transaction, row), self._volume(transaction, row)) if made}
         for made in transaction.select(owned=True):
             if made.inputs.get(OWNER) == owner_of(row) and wanted.pop(made.id, None) is None:
                 transaction.delete(made)
         for made in wanted.values():
             transaction.insert(made)
 
-    def _balancer(self, row: Row) -> Row | None:
+    def _balancer(self, transaction: Transaction, row: Row) -> Row | None:
         """Describe the load balancer of a Service, a Gateway or a chart that brings one."""
         facts = self.cluster.get("load_balancer")
         condition = self.kind.facts.get("load_balancer")
@@ -251,6 +251,8 @@ class LiveObject:
         ):
             return None
         outputs = {**facts["outputs"], "dnsName": self._address(_uid(row)).get("hostname")}
+        if prefer := facts.get("prefer"):
+            outputs[prefer["property"]] = _preferred(transaction, outputs[prefer["property"]], prefer)
         return self._companion(row, facts, f"k8s-{self.own_namespace[:8]}-{self.name[:8]}", outputs)
 
     def _volume(self, transaction: Transaction, row: Row) -> Row | None:
@@ -270,6 +272,16 @@ class LiveObject:
             claim=None, name=f"{name}-{digest[:10]}", urn="", created="", inputs={OWNER: owner_of(row)},
             outputs={key: value for key, value in outputs.items() if value is not None},
         )  # fmt: skip
+
+
+def _preferred(transaction: Transaction, among: list[str], prefer: Mapping[str, str]) -> list[str]:
+    """Take those that carry a tag, in their order; all of them where none does."""
+    tagged = {
+        other.id
+        for other in transaction.select(type_=prefer["type"])
+        if prefer["tag"] in (other.outputs.get("tagsAll") or other.outputs.get("tags") or {})
+    }
+    return [one for one in among if one in tagged] or among
 
 
 def _chart(inputs: Mapping[str, Any]) -> str:

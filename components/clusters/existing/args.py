@@ -22,6 +22,8 @@ class ExistingClusterArgs:
     """Its text; a secret whatever it is wrapped in."""
     where: str
     """The place of the kubeconfig in the secrets, for messages."""
+    command: str = ""
+    """What sets it anew, for the same."""
     storage_class: str | None = None
 
     @staticmethod
@@ -63,6 +65,7 @@ class ExistingClusterArgs:
                     )
                 ]
             )
+        command = f"pulumi config set --stack {stack} --secret --path 'berth:secrets[\"{secret}\"].{key}' < FILE"
         if kubeconfig is None:
             raise ConfigError(
                 [
@@ -70,7 +73,7 @@ class ExistingClusterArgs:
                         "secret-missing",
                         f"the kubeconfig of cluster {name} is not among the secrets: {secret} has no key {key}",
                         path="spec.cluster.existing.secretRef",
-                        help=f"pulumi config set --secret --path 'berth:secrets[\"{secret}\"].{key}' < FILE",
+                        help=command,
                     )
                 ]
             )
@@ -78,5 +81,6 @@ class ExistingClusterArgs:
             cluster=ClusterArgs.from_spec(fleet, name, release=release, stack=stack, held=held),
             kubeconfig=kubeconfig,
             where=f"secret {secret}, key {key}",
+            command=command,
             storage_class=source.cache.storage_class_name if source.cache else None,
         )

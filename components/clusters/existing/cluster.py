@@ -11,7 +11,7 @@ import pulumi
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
 from components.clusters.existing.args import ExistingClusterArgs
-from components.clusters.kubeconfig import parse_kubeconfig
+from components.clusters.kubeconfig import KubeconfigError, parse_kubeconfig
 from components.clusters.pool import Pool
 
 _DRIVER_ROOT = "/"
@@ -59,7 +59,11 @@ def _endpoint(args: ExistingClusterArgs) -> pulumi.Output[str]:
     """Return the API server's URL. The kubeconfig is a secret, the address in it is not."""
 
     def read(text: Any) -> str:
-        return parse_kubeconfig(text, where=args.where).endpoint
+        try:
+            return parse_kubeconfig(text, where=args.where).endpoint
+        except KubeconfigError as error:
+            error.help = args.command or error.help
+            raise
 
     if isinstance(args.kubeconfig, str):
         return pulumi.Output.from_input(read(args.kubeconfig))

@@ -5,7 +5,8 @@ import pytest
 
 from components.api.fleet import Fleet
 from components.clusters.existing.args import ExistingClusterArgs
-from components.clusters.existing.cluster import ExistingCluster
+from components.clusters.existing.cluster import ExistingCluster, _endpoint
+from components.clusters.kubeconfig import KubeconfigError
 from components.errors import ConfigError
 from tests.support.mini_engine import ProgramFailed, Recorded, Secret, run_program
 from tests.support.platforms import KUBECONFIG, TOKEN, existing, fleet, pool
@@ -45,6 +46,15 @@ def test_an_unusable_kubeconfig_fails_the_program_before_anything_is_put_anywher
     assert TOKEN not in str(caught.value)
     with pytest.raises(ProgramFailed, match="secret modelplane-system/edge, key kubeconfig"):
         _run(fleet(existing()), broken, secret=False)
+
+
+def test_an_unusable_kubeconfig_comes_with_the_command_that_sets_it() -> None:
+    """With the place and the stack that it must be set for."""
+    with pytest.raises(KubeconfigError) as caught:
+        _endpoint(_args(fleet(existing()), "- no kubeconfig"))
+    assert caught.value.help == (
+        "pulumi config set --stack dev --secret --path 'berth:secrets[\"modelplane-system/edge\"].kubeconfig' < FILE"
+    )
 
 
 def test_the_secret_is_looked_up_in_the_system_namespace() -> None:

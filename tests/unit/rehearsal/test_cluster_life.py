@@ -101,6 +101,18 @@ def test_a_load_balancer_blocks_its_network(eks: Provider, aws: Provider, cloud:
     assert cloud.resources(type=BALANCER) == ()
 
 
+def test_a_load_balancer_lies_in_the_subnets_that_are_meant_for_it(
+    eks: Provider, aws: Provider, cloud: SimulatedCloud
+) -> None:
+    """Those of the cluster with the role's tag, so that the others can go before it; without a tag all of them."""
+    first, second = (each.id for each in cloud.resources(type=SUBNET))
+    spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
+    eks.create(SERVICE, "before", named("before", spec=spec))
+    cloud.edit(SUBNET, second, {"tagsAll": {"kubernetes.io/role/elb": "1"}})
+    eks.create(SERVICE, "after", named("after", spec=spec))
+    assert [each.outputs["subnets"] for each in cloud.resources(type=BALANCER)] == [[first, second], [second]]
+
+
 def test_a_load_balancer_outlives_a_cluster_that_is_deleted_first(
     eks: Provider, aws: Provider, cloud: SimulatedCloud
 ) -> None:

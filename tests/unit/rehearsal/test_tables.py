@@ -107,6 +107,7 @@ def test_no_source_is_unused() -> None:
         for row in rows.values():
             cited |= {*row.get("immutable", {}).values(), *row.get("refused", {}).values()}
             cited |= {block["source"] for block in row.get("blocked_by", ()) if "source" in block}
+            cited |= {row.get("cluster", {}).get("load_balancer", {}).get("prefer", {}).get("source", "")} - {""}
         assert set(table.facts["sources"]) == cited
 
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from automation.render.plan import plan_lines
-from automation.render.problems import error_json, problem_json, summary
+from automation.render.problems import error_json, problem_json, problem_lines, summary
 from automation.render.text import plain
 from automation.render.views import PlanView, ResourceView, View
 from components.errors import ConfigError, Problem, Severity, UsageError
@@ -61,6 +61,16 @@ def test_many_resources_are_folded_into_counts() -> None:
 def test_a_problem_leaves_out_what_is_not_known() -> None:
     """So that a reader can tell no line from line 0."""
     assert problem_json(WARNING) == {"code": "old", "severity": "warning", "message": "older", "file": "a.yaml"}
+
+
+@pytest.mark.parametrize("column", [1, 80, 1001, 19990, 20000])
+def test_a_line_without_end_is_shown_around_its_mistake(column: int) -> None:
+    """The caret stands under the same letter as in the whole line."""
+    text = "".join(chr(97 + at % 26) for at in range(20000))
+    head, shown, caret = problem_lines(Problem("c", "m", file="f", line=1, column=column, text=text))
+    assert len(shown.plain) < 200
+    assert shown.plain[caret.plain.index("^")] == text[column - 1]
+    assert head.plain.startswith(f"f:1:{column}: ")
 
 
 def test_an_error_carries_its_problems() -> None:
