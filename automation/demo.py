@@ -149,12 +149,14 @@ def _mistakes(demo: Demo) -> None:
 def _policy(demo: Demo) -> None:
     demo.scene(
         "5. A change that breaks a policy",
-        "A pool is shrunk under the replicas that run on it. They stay, so it would promise devices it does not have.",
+        "A container would see every GPU of its node, also those that another replica claims.",
     )
     undo = demo.edit(
-        "platform/clusters.yaml",
-        "      className: l40s-4x\n      nodeCount: 1\n      zones: [eu-west-1a]",
-        "      className: l40s-4x\n      nodeCount: 0\n      zones: [eu-west-1a]",
+        "models/search/embedder.yaml",
+        "                      image: vllm/vllm-openai:v0.23.0\n",
+        "                      image: vllm/vllm-openai:v0.23.0\n"
+        "                      env:\n                        - name: NVIDIA_VISIBLE_DEVICES\n"
+        "                          value: all\n",
     )
     demo.run("up", "--yes", code=5)
     undo()

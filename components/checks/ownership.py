@@ -12,6 +12,10 @@ OWNER_RULE = "device-one-owner"
 
 _EXTENDED = "nvidia.com/"
 """Prefix of the resources that a device plugin hands out; beside a DRA claim they would own the device twice."""
+_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+"""Variable by which NVIDIA's container runtime gives a container devices whatever the pod claims (its default for
+unprivileged containers: accept-nvidia-visible-devices-envvar-when-unprivileged, read 2026-08)."""
+_TAKES_NONE = frozenset({"", "void", "none"})
 
 
 def check_capacity(facts: FleetFacts) -> Iterator[Violation]:
@@ -81,7 +85,8 @@ def check_owners(facts: FleetFacts) -> Iterator[Violation]:
 def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
     """Yield what in a pod's specification would give a device a second owner, in words.
 
-    Judges extended resources of a device plugin in any container, and claims that are shared by name.
+    Judges extended resources of a device plugin and devices taken by a variable in any container, and claims that are
+    shared by name.
     """
     for group in ("initContainers", "containers"):
         for container in spec.get(group) or ():
@@ -91,6 +96,9 @@ def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
                     if resource.startswith(_EXTENDED):
                         name = container.get("name")
                         yield f"container {name} has {resource} in its {kind}, which a device plugin would serve"
+            for variable in container.get("env") or ():
+                if variable.get("name") == _VISIBLE and variable.get("value", "all") not in _TAKES_NONE:
+                    yield f"container {container.get('name')} sets {_VISIBLE}, which takes devices that others claim"
     for claim in spec.get("resourceClaims") or ():
         if claim.get("resourceClaimName"):
             yield f"the pod shares the claim {claim['resourceClaimName']}; every pod needs a claim of its own"

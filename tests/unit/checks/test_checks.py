@@ -132,6 +132,24 @@ def test_owners_of_a_pod_are_found_in_every_container() -> None:
     assert "shared" in found[1]
 
 
+@pytest.mark.parametrize(
+    ("variable", "takes"),
+    [
+        ({"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}, True),
+        ({"name": "NVIDIA_VISIBLE_DEVICES", "value": "0,1"}, True),
+        ({"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}, True),
+        ({"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}, False),
+        ({"name": "NVIDIA_VISIBLE_DEVICES", "value": "none"}, False),
+        ({"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "all"}, False),
+    ],
+)
+def test_a_variable_that_takes_devices_is_an_owner(variable: dict[str, Any], *, takes: bool) -> None:
+    """The container runtime gives them out past every claim; values that take none are harmless."""
+    spec = {"containers": [{"name": "engine", "env": [variable]}]}
+    want = ["container engine sets NVIDIA_VISIBLE_DEVICES, which takes devices that others claim"] if takes else []
+    assert list(pod_owners(spec)) == want
+
+
 def test_a_volume_must_hold_its_cache() -> None:
     """The message carries both numbers."""
     assert volume_problem(10, 10) == ""
