@@ -250,7 +250,7 @@ class LiveObject:
             for path, value in self.kind.facts.get("load_balancer_unless", {}).items()
         ):
             return None
-        outputs = {**facts["outputs"], "dnsName": self._address(_uid(row)).get("hostname")}
+        outputs: dict[str, Any] = {**facts["outputs"], "dnsName": self._address(_uid(row)).get("hostname")}
         if prefer := facts.get("prefer"):
             outputs[prefer["property"]] = _preferred(transaction, outputs[prefer["property"]], prefer)
         return self._companion(row, facts, f"k8s-{self.own_namespace[:8]}-{self.name[:8]}", outputs)
