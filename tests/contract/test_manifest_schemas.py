@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
+from automation.cli.examples_of import examples_of
 from components.api.kinds import ALL_KINDS
 from components.api.schema import schema
 from tests.support import pinned
@@ -52,6 +54,16 @@ def test_every_schema_is_one_and_describes_its_fields(kind: str) -> None:
     Draft202012Validator.check_schema(made)
     for part in (made, *made["$defs"].values()):
         assert all(prop.get("description") for prop in part["properties"].values())
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_every_example_fits_its_schema(kind: str) -> None:
+    """What the reference shows, an editor marks nothing in."""
+    validator = Draft202012Validator(schema(kind))
+    for text in examples_of(kind):
+        for document in yaml.safe_load_all(text):
+            errors = [error.message for error in validator.iter_errors(document)]
+            assert errors == []
 
 
 Change = Callable[[dict[str, Any]], None]

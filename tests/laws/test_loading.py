@@ -20,7 +20,7 @@ from components.api.kinds import KINDS
 from components.api.load import LoadResult, load_fleet
 from components.api.nodes import PathPart, written
 from components.api.shape import model_at, shape
-from components.errors import Severity
+from components.errors import ConfigError, Severity
 from tests.support.api_manifests import FILES, files, load
 
 BASE = load().raise_if_errors()
@@ -54,6 +54,59 @@ def sound(result: LoadResult, contents: dict[str, bytes]) -> None:
         if problem.line:
             lines = contents[problem.file].decode(errors="replace").splitlines() or [""]
             assert problem.line <= len(lines) + 1
+
+
+HOSTILE = {
+    "deep lists": b"[" * 20_000,
+    "deep items": b"- " * 20_000,
+    "deep mappings": b"".join(b" " * depth + b"a:\n" for depth in range(200)),
+    "deep braces": b"a: " + b"{a: " * 10_000,
+    "huge whole number": b"a: " + b"9" * 200_000,
+    "huge exponent": b"a: 1e999999999",
+    "huge hexadecimal": b"a: 0x" + b"f" * 200_000,
+    "huge replicas": b"apiVersion: berth.dev/v1alpha1\nkind: ModelDeployment\nspec: {replicas: 99999999999999999999}",
+    "infinity": b"apiVersion: berth.dev/v1alpha1\nkind: ModelDeployment\nspec: {replicas: .inf}",
+    "NUL": b"a: b\0c",
+    "escaped NUL": b'apiVersion: "\\0"\nkind: "\\x00"',
+    "surrogates": b"a: \xed\xa0\x80\xed\xb0\x80",
+    "escaped surrogates": b'kind: "\\ud800\\udc00"',
+    "byte order mark": b"\xef\xbb\xbf\xef\xbb\xbfa: b",
+    "UTF-16": "a: b".encode("utf-16"),
+    "UTF-32": "a: b".encode("utf-32"),
+    "carriage returns": b"a: b\rc: d\r\n\re: f",
+    "tabs": b"a:\n\tb: c\n\t- d",
+    "only a document end": b"...\n...\n---\n---",
+    "many documents": b"---\na: b\n" * 2_000,
+    "long line": b"a: " + b"x" * 200_000,
+    "long key": b"x" * 100_000 + b": a",
+    "alias bomb": b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (n + 1, n + 1, n, n) for n in range(97, 120)),
+    "merge of itself": b"a: &a\n  <<: *a",
+    "tag of Python": b"a: !!python/object/apply:os.system [ls]",
+    "directives": b"%YAML 9.9\n%TAG ! tag:x,2000:\n---\na: !b c",
+    "NEL and separators": "a: b\u0085c: d\u2028e: f\u2029".encode(),
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_hostile_file_makes_loading_raise(name: str, path: str) -> None:
+    """L1: what fuzzing rarely hits, each in a folder of its own rules; the only error is the one with all problems."""
+    content = HOSTILE[name]
+    result = load_fleet([(path, content)])
+    sound(result, {"environment.yaml": b"", path: content})
+    if result.fleet is None:
+        with pytest.raises(ConfigError) as raised:
+            result.raise_if_errors()
+        assert raised.value.problems == result.problems
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
+def test_line_ends_and_a_byte_order_mark_change_nothing(mark: bytes, ends: bytes) -> None:
+    """L2: as other systems write files."""
+    contents = {path: mark + content.replace(b"\n", ends) for path, content in files().items()}
+    assert load_fleet(contents.items(), name="dev").raise_if_errors() == BASE
 
 
 @settings(deadline=None)
