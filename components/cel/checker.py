@@ -63,7 +63,8 @@ _SYMBOLS: Final = {"@in": "in"}
 class Checked:
     """The result of a check; keys are node ids.
 
-    ``called`` has the names of the functions that are called, ``[]`` and ``{}`` for list and map literals among them.
+    ``called`` has the names of the functions that are called, ``[]``, ``{}`` and ``fold`` for literals and folds
+    among them.
     """
 
     __slots__ = ("called", "environment", "global_names", "overloads", "root", "type_values", "types")
@@ -341,6 +342,7 @@ class _Checker:
         return self._keep(node, result)
 
     def _fold(self, node: Fold) -> Type:
+        self._checked.called.add("fold")
         ranged = self._resolve(_HANDLERS[type(node.range)](self, node.range))
         accu = _HANDLERS[type(node.init)](self, node.init)
         self._scopes.append({node.accu: accu})

@@ -40,8 +40,8 @@ from components.cel.counted_nodes import (
 from components.cel.estimate import is_bind
 from components.cel.library.registry import implementation, is_variadic
 from components.cel.library.searches import with_constant
+from components.cel.meter import metered
 from components.cel.problem import EvaluationAborted, EvaluationError
-from components.cel.regex.pattern import metered
 from components.cel.sizes import LIST_COST, MAP_COST, STRUCT_COST
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.types import DEVICE

@@ -10,6 +10,7 @@ floating point, so that the largest int64 equals 9223372036854775807.0.
 
 from __future__ import annotations
 
+from components.cel.meter import spend_parts
 from components.cel.problem import EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import (
@@ -83,6 +84,7 @@ def _lists(left: Value, right: Value) -> bool:
     assert isinstance(left, list)
     if not isinstance(right, list) or len(left) != len(right):
         return False
+    spend_parts(len(left))
     failed: EvaluationError | None = None
     for mine, theirs in zip(left, right, strict=True):
         try:
@@ -99,6 +101,7 @@ def _maps(left: Value, right: Value) -> bool:
     assert isinstance(left, CelMap)
     if not isinstance(right, CelMap) or len(left) != len(right):
         return False
+    spend_parts(len(left))
     for key, mine in left.values():
         theirs = right.find(key)
         if theirs is None:

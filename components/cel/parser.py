@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 250
 MAX_CODE_POINTS: Final = 100_000
+MAX_NODES: Final = 150_000  # more than any text of that length has; only copies that macros make exceed it
 
 _RELATIONS: Final = {
     "<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "==": "_==_", "!=": "_!=_", "in": "@in",
@@ -94,6 +95,8 @@ class Parser:
     def fresh(self) -> int:
         """Give the next node id."""
         self._ids += 1
+        if self._ids > MAX_NODES:
+            raise SelectorError("unsupported", f"the macros expand the expression to more than {MAX_NODES} parts")
         return self._ids
 
     def fail(self, kind: str, message: str, pos: int) -> NoReturn:

@@ -23,6 +23,7 @@ from components.cel.environment import (
 )
 from components.cel.estimate import estimate
 from components.cel.messages import words
+from components.cel.meter import metered
 from components.cel.parser import parse
 from components.cel.problem import EvaluationAborted, EvaluationError, Position, SelectorError
 from components.cel.record import Record, put
@@ -49,7 +50,7 @@ _CRASHING: Final = frozenset({"distinct", "sort", "@sortByAssociatedKeys", "flat
 _ABORTING: Final = frozenset({"@in", "{}", "cel.@mapInsert"})
 _LOGIC: Final = frozenset({"_&&_", "_||_"})
 _BINARY: Final = 2
-_SEARCHING: Final = frozenset({"matches", "find", "findAll"})
+_METERED: Final = frozenset({"matches", "find", "findAll", "fold"})
 _FORM_CHANGERS: Final = frozenset({"compareTo", "isLessThan", "isGreaterThan", "add", "sub"})
 
 
@@ -268,7 +269,7 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
     if cost <= FAST_ESTIMATE and not _needs_care(checked):
         planner = Planner(checked, constants)
         closure = planner.plan(checked.root)
-        if checked.called & _SEARCHING:
+        if checked.called & _METERED:
             closure = _metered(closure)
         slots = planner.slots
     return Selector(
@@ -283,9 +284,7 @@ def _compiled(expression: str, minor: str, gates: Gates, *, stored: bool, limite
 
 
 def _metered(closure: Closure) -> Closure:
-    """Bound what all searches of an evaluation cost together."""
-    from components.cel.regex.pattern import metered  # noqa: PLC0415 - only searches pay for the engine
-
+    """Bound what an evaluation spends beside its cost."""
     return lambda env: metered(lambda: closure(env))
 
 

@@ -12,6 +12,7 @@ import math
 
 from components.cel.kinds import own_size, size_of
 from components.cel.library.formats import regex_size
+from components.cel.meter import spend_parts
 from components.cel.problem import EvaluationAborted, EvaluationError
 from components.cel.semver import Semver
 from components.cel.values import Cell, CelMap, Cidr, IpAddress, NamedFormat, Url, Value
@@ -111,6 +112,8 @@ def _traversal(value: Value) -> int:
         return int(len(value.encode("utf-8", "surrogatepass")) * _TEXT)
     if isinstance(value, bytes):
         return int(len(value) * _TEXT)
+    if isinstance(value, list | CelMap):
+        spend_parts(len(value))
     if isinstance(value, list):
         return sum(_traversal(element) for element in value)
     if isinstance(value, CelMap):

@@ -6,11 +6,15 @@ from everything; ``error`` marks a sub-expression that already has a problem, so
 
 from __future__ import annotations
 
+from components.cel.problem import SelectorError
 from components.cel.record import Record, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
+
+
+MAX_SIZE: Final = 1_000
 
 
 class Kind:
@@ -40,16 +44,17 @@ class Type(Record):
     """One type.
 
     ``nullable`` marks the wrapper types of protobuf, which also take null; ``generic`` tells that a type parameter
-    occurs in it.
+    occurs in it. ``size`` counts its parts as a tree, however often they are the same ones.
     """
 
-    __slots__ = ("generic", "kind", "name", "nullable", "params")
+    __slots__ = ("generic", "kind", "name", "nullable", "params", "size")
 
     kind: str
     name: str
     params: tuple[Type, ...]
     nullable: bool
     generic: bool
+    size: int
 
     def __init__(self, kind: str, name: str, params: tuple[Type, ...] = (), *, nullable: bool = False) -> None:
         put(self, "kind", kind)
@@ -57,8 +62,13 @@ class Type(Record):
         put(self, "params", params)
         put(self, "nullable", nullable)
         generic = kind is Kind.PARAM
+        size = 1
         for one in params:
             generic = generic or one.generic
+            size += one.size
+        if size > MAX_SIZE:
+            raise SelectorError("unsupported", f"a type with more than {MAX_SIZE} parts is not checked")
+        put(self, "size", size)
         put(self, "generic", generic)
 
     def __eq__(self, other: object) -> bool:

@@ -13,6 +13,7 @@ import math
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
 from components.cel.library.conversions import double_text
 from components.cel.library.text import MAX_TEXT, limited
+from components.cel.meter import spend_parts
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, Value
 
@@ -105,6 +106,8 @@ def _string(value: Value, _precision: int | None = None) -> str:
         return value
     if value is None:
         return "null"
+    if isinstance(value, list | CelMap):
+        spend_parts(len(value))
     if isinstance(value, list):
         return "[" + ", ".join(_nested(element) for element in value) + "]"
     if isinstance(value, CelMap):

@@ -1,38 +1,30 @@
-"""Compile and run patterns: a thread list over the program, or the interpreter's engine where that cannot explode.
+"""Compile patterns, and search with them: by the program, by its states, or by the interpreter's engine.
 
-The work of one search is bounded by ``MAX_WORK`` visited instructions, that of all searches of one evaluation by
-``MAX_TOTAL``; beyond it the search is reported as unsupported, never as a wrong answer. The interpreter's engine is
-taken while an upper bound of its steps is small.
+The interpreter's engine is taken while an upper bound of its steps is small, because it backtracks. All work is charged
+to the evaluation (``components.cel.meter``); beyond its bounds a search is reported as unsupported, never as a wrong
+answer.
 """
-
-# ruff: noqa: C901 - one branch per kind of node
-# ruff: noqa: PLR0917 - inner functions of a hot path
 
 from __future__ import annotations
 
-import itertools
 import re
-from contextvars import ContextVar
 from functools import lru_cache
 from math import comb, prod
 
+from components.cel.meter import METER, Meter
 from components.cel.problem import EvaluationError
+from components.cel.regex.automaton import Automaton
 from components.cel.regex.charset import CharSet
 from components.cel.regex.parser import MAX_CODE, Code, RegexParser
+from components.cel.regex.program import TOO_MUCH, Program, program_of, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Final, TypeAlias, TypeVar
+    from typing import Final
 
-    _T = TypeVar("_T")
 
-MAX_WORK: Final = 2_000_000
-MAX_TOTAL: Final = 20_000_000
 _MAX_STEPS: Final = 1_000_000
-_MAX_ALL_STEPS: Final = 100_000_000
 _COMPILE: Final = 10  # what compiling an instruction costs, in visited ones
-_TOO_MUCH: Final = "the regular expressions need too many steps"
 _SHORT_TEXT: Final = 128
 _MAX_LOOPS: Final = 2
 _WORD: Final = "[0-9A-Za-z_]"
@@ -42,66 +34,66 @@ _ASSERTIONS: Final = {
     "start": r"\A", "end": r"\Z", "line-start": r"(?:\A|(?<=\n))", "line-end": r"(?=\n|\Z)",
     "word": _EDGE, "no-word": _NO_EDGE,
 }  # fmt: skip
-_CHAR, _SPLIT, _ASSERT, _JUMP, _MATCH = range(5)
-Instruction: TypeAlias = "list[Any]"
-Program: TypeAlias = "tuple[tuple[Any, ...], ...]"
-Fragment: TypeAlias = tuple[int, list[tuple[int, int]], bool]
-
-
-class _Meter:
-    """What one evaluation may still spend: visited instructions, and steps of the interpreter's engine."""
-
-    __slots__ = ("steps", "work")
-
-    def __init__(self) -> None:
-        self.work = MAX_TOTAL
-        self.steps = _MAX_ALL_STEPS
-
-
-_METER: Final[ContextVar[_Meter | None]] = ContextVar("meter", default=None)
-"""Set while an evaluation runs, in the thread that runs it."""
-
-
-def metered(work: Callable[[], _T]) -> _T:
-    """Evaluate with one bound on all searches."""
-    token = _METER.set(_Meter())
-    try:
-        return work()
-    finally:
-        _METER.reset(token)
 
 
 class Pattern:
-    """A compiled pattern; immutable."""
+    """A compiled pattern; immutable to its users: what a search needs is made when one needs it."""
 
-    __slots__ = ("_entry", "_native", "_program", "_unsupported", "size", "source")
+    __slots__ = ("_code", "_native", "_program", "_unsupported", "size", "source")
 
     def __init__(self, source: str, code: Code, unsupported: str) -> None:
         self.source = source
         self.size = len(code)
+        self._code = code
         self._unsupported = unsupported
-        self._native = None if unsupported else _native(code)
-        self._program: Program = ()
-        self._entry = 0
-        if not unsupported:
-            self._program, self._entry = _program(code)
+        self._native: _Native | bool | None = None
+        self._program: tuple[Program, int] | None = None
 
     def search(self, text: str, start: int = 0) -> tuple[int, int] | None:
         """Find the leftmost match at or after ``start``, by preference among those that start there."""
-        if self._unsupported:
-            raise EvaluationError("unsupported", self._unsupported)
-        meter = _METER.get() or _Meter()
-        if self._native is not None and len(text) <= _SHORT_TEXT:
-            steps = self._native.steps(len(text))
-            if steps <= min(_MAX_STEPS, meter.steps):
-                meter.steps -= steps
-                found = self._native.regex.search(text, start)
-                return found.span() if found else None
-        return _run(self._program, self._entry, text, start, meter)
+        meter = self._meter()
+        native = self._quick(text, meter)
+        if native is not None:
+            found = native.search(text, start)
+            return found.span() if found else None
+        return run(*self._made(meter), text, start, meter)
 
     def matches(self, text: str) -> bool:
         """Tell whether there is a match anywhere."""
-        return self.search(text) is not None
+        meter = self._meter()
+        native = self._quick(text, meter)
+        if native is not None:
+            return native.search(text) is not None
+        automaton = meter.automata.get(self)
+        if automaton is None:
+            automaton = meter.automata[self] = Automaton(*self._made(meter))
+        assert isinstance(automaton, Automaton)
+        return automaton.matches(text, meter)
+
+    def _meter(self) -> Meter:
+        if self._unsupported:
+            raise EvaluationError("unsupported", self._unsupported)
+        return METER.get() or Meter()
+
+    def _quick(self, text: str, meter: Meter) -> re.Pattern[str] | None:
+        """Give the interpreter's own pattern where it takes few steps on a text, and charge them."""
+        if len(text) > _SHORT_TEXT:
+            return None
+        if self._native is None:
+            self._native = _native(self._code) or False
+        if isinstance(self._native, bool):
+            return None
+        steps = self._native.steps(len(text))
+        if steps > min(_MAX_STEPS, meter.steps):
+            return None
+        meter.steps -= steps
+        return self._native.regex
+
+    def _made(self, meter: Meter) -> tuple[Program, int]:
+        if self._program is None:
+            meter.work -= self.size
+            self._program = program_of(self._code)
+        return self._program
 
     def find_all(self, text: str, limit: int = -1) -> list[str]:
         """Give the matches that do not overlap; an empty one right behind a match does not count."""
@@ -150,9 +142,9 @@ class _Native:
 
 def computed_pattern(source: str) -> Pattern:
     """Compile a pattern that an evaluation made, and charge it for that."""
-    meter = _METER.get() or _Meter()
+    meter = METER.get() or Meter()
     if meter.work <= 0:
-        raise EvaluationError("unsupported", _TOO_MUCH)
+        raise EvaluationError("unsupported", TOO_MUCH)
     made = compile_pattern(source)
     meter.work -= _COMPILE * made.size
     return made
@@ -193,137 +185,3 @@ def _native(code: Code) -> _Native | None:
             return None
     text, _, ways = stack[0]
     return _Native(text, loops, ways, sets)
-
-
-def _program(code: Code) -> tuple[Program, int]:
-    program: list[Instruction] = []
-    stack: list[Fragment] = []
-
-    def emit(*parts: object) -> int:
-        program.append([*parts])
-        return len(program) - 1
-
-    def patch(outs: list[tuple[int, int]], target: int) -> None:
-        for index, slot in outs:
-            program[index][slot] = target
-
-    for op, value, flag in code:
-        if op in {"set", "assert"}:
-            index = emit(_CHAR if op == "set" else _ASSERT, value, -1)
-            stack.append((index, [(index, 2)], op == "assert"))
-        elif op == "cat":
-            assert isinstance(value, int)
-            parts = stack[len(stack) - value :]
-            del stack[len(stack) - value :]
-            if not parts:
-                index = emit(_JUMP, None, -1)
-                parts = [(index, [(index, 2)], True)]
-            for before, after in itertools.pairwise(parts):
-                patch(before[1], after[0])
-            stack.append((parts[0][0], parts[-1][1], all(part[2] for part in parts)))
-        elif op == "alt":
-            assert isinstance(value, int)
-            parts = stack[len(stack) - value :]
-            del stack[len(stack) - value :]
-            start = parts[-1][0]
-            for part in reversed(parts[:-1]):
-                start = emit(_SPLIT, part[0], start)
-            stack.append((start, [out for part in parts for out in part[1]], any(part[2] for part in parts)))
-        else:
-            stack.append(_loop(op, stack.pop(), greedy=flag, emit=emit, patch=patch))
-    end = emit(_MATCH, None, -1)
-    patch(stack[0][1], end)
-    return tuple(tuple(one) for one in program), stack[0][0]
-
-
-def _loop(
-    op: str, fragment: Fragment, *, greedy: bool, emit: Callable[..., int], patch: Callable[..., None]
-) -> Fragment:
-    start, outs, empty = fragment
-    slot = 2 if greedy else 1
-    if op == "quest" or (op == "star" and empty):
-        if op == "star":
-            start, outs, empty = _loop("plus", fragment, greedy=greedy, emit=emit, patch=patch)
-        index = emit(_SPLIT, start if greedy else -1, -1 if greedy else start)
-        return index, [*outs, (index, slot)], True
-    index = emit(_SPLIT, start if greedy else -1, -1 if greedy else start)
-    patch(outs, index)
-    return (start if op == "plus" else index), [(index, slot)], empty or op == "star"
-
-
-def _holds(kind: object, text: str, pos: int) -> bool:
-    if kind == "start":
-        return pos == 0
-    if kind == "end":
-        return pos == len(text)
-    if kind == "line-start":
-        return pos == 0 or text[pos - 1] == "\n"
-    if kind == "line-end":
-        return pos == len(text) or text[pos] == "\n"
-    edge = (pos > 0 and _is_word(text[pos - 1])) != (pos < len(text) and _is_word(text[pos]))
-    return edge if kind == "word" else not edge
-
-
-def _is_word(char: str) -> bool:
-    return char == "_" or (char.isascii() and char.isalnum())
-
-
-def _run(body: Program, entry: int, text: str, start: int, meter: _Meter) -> tuple[int, int] | None:
-    """Simulate all threads in order of preference."""
-    limit = min(MAX_WORK, meter.work)
-    threads: list[tuple[int, int]] = []
-    found: tuple[int, int] | None = None
-    work = 0
-    for pos in range(start, len(text) + 1):
-        seen: set[int] = set()
-        ready: list[tuple[int, int]] = []
-        seeds = threads if found else [*threads, (entry, pos)]
-        for seed, began in seeds:
-            work += _close(body, seed, began, text, pos, seen, ready)
-        if work > limit:
-            meter.work -= work
-            raise EvaluationError("unsupported", _TOO_MUCH)
-        threads = []
-        char = text[pos : pos + 1]
-        for index, began in ready:
-            kind, value, following = body[index]
-            if kind == _MATCH:
-                found = (began, pos)
-                break
-            if char and value.has(char):
-                threads.append((following, began))
-        if found and not threads:
-            break
-    meter.work -= work
-    return found
-
-
-def _close(
-    body: Program,
-    seed: int,
-    began: int,
-    text: str,
-    pos: int,
-    seen: set[int],
-    ready: list[tuple[int, int]],
-) -> int:
-    """Follow jumps, splits and assertions from one instruction; give the number of instructions visited."""
-    stack = [seed]
-    work = 0
-    while stack:
-        index = stack.pop()
-        if index in seen:
-            continue
-        seen.add(index)
-        work += 1
-        kind, first, second = body[index]
-        if kind == _SPLIT:
-            stack += [second, first]
-        elif kind == _JUMP:
-            stack.append(second)
-        elif kind == _ASSERT:
-            if _holds(first, text, pos):
-                stack.append(second)
-        else:
-            ready.append((index, began))
-    return work
