@@ -148,3 +148,74 @@ def test_verify_runs_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert code == 1
     assert "want false, got true" in out
     assert "1 false matches" in out
+
+
+ENVIRONMENT: Final = "apiVersion: berth.dev/v1alpha1\nkind: Environment\nmetadata: {name: lab}\n"
+CLASS: Final = """\
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceClass
+metadata: {name: h100}
+spec:
+  devices:
+    - name: gpu
+      driver: gpu.nvidia.com
+      deviceClassName: gpu.nvidia.com
+      count: 8
+      attributes: {architecture: {string: Hopper}}
+      capacity: {memory: {value: 81559Mi}}
+"""
+
+
+@pytest.fixture
+def environments(tmp_path: Path) -> str:
+    """Write an environment with one class."""
+    folder = tmp_path / "envs/lab"
+    (folder / "platform").mkdir(parents=True)
+    (folder / "environment.yaml").write_text(ENVIRONMENT, encoding="utf-8")
+    (folder / "platform/classes.yaml").write_text(CLASS, encoding="utf-8")
+    return str(tmp_path / "envs")
+
+
+def test_the_devices_of_a_class_are_asked(capsys: pytest.CaptureFixture[str], environments: str) -> None:
+    """By the name of an InferenceClass, in the environment and for the minor that are given."""
+    where = ("--environments", environments, "--env", "lab")
+    wanted = f'{A}.architecture == "Hopper"'
+    code, document = as_json(capsys, "test", wanted, "--class", "h100", "--minor", "1.36", *where)
+    assert (code, document["minor"], document["total"]) == (0, "1.36", {"match": 1, "noMatch": 0, "error": 0})
+    parts = [(part["expression"], part["value"], part["decided"]) for part in document["devices"]["gpu"]["parts"]]
+    assert parts[0] == (wanted, "true", True)
+    assert parts[1] == (f"{A}.architecture", '"Hopper"', False)
+    code, out, _ = ran(capsys, "test", f"{A}.nope == 1", "--class", "h100", *where)
+    assert code == 1
+    assert "0 match, 0 do not, 1 fail" in out
+    code, _, err = ran(capsys, "test", "true", "--class", "b200", *where)
+    assert code == 2
+    assert "no InferenceClass 'b200' in lab" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(("minor", "outcome"), [("1.34", "error"), ("1.37", "match")])
+def test_the_scheduler_of_the_minor_is_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, minor: str, outcome: str
+) -> None:
+    """A list attribute is an error of the device before 1.37."""
+    path = tmp_path / "slice.json"
+    devices = [{"name": "gpu-0", "attributes": {"links": {"strings": ["a"]}}}]
+    path.write_text(json.dumps({"kind": "ResourceSlice", "spec": {"driver": "d", "devices": devices}}), "utf-8")
+    _, document = as_json(capsys, "test", "true", "--slice", str(path), "--minor", minor)
+    assert document["devices"]["gpu-0"]["outcome"] == outcome
+
+
+def test_verify_asks_the_minors_that_are_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """And only those."""
+    path = tmp_path / "table.yaml"
+    path.write_text(TABLE, encoding="utf-8")
+    code, document = as_json(capsys, "verify", str(path), "--minor", "1.36", "--minor", "1.37")
+    assert (code, document["minors"], document["questions"]["eval"]["asked"]) == (0, ["1.36", "1.37"], 4)
+
+
+def test_plain_text_for_people_has_no_colour_when_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options of all verbs hold here too."""
+    code, out, err = ran(capsys, "check", "true", "--minor", "1.34", "--color", "never", "--quiet")
+    assert (code, err) == (0, "")
+    assert out.split() == ["1.34", "accepted", "worst-case", "cost", "0"]
+    assert "\x1b[" in ran(capsys, "check", "true", "--color", "always")[1]
