@@ -155,32 +155,18 @@ def _has(make: Maker, _target: Expr | None, args: Args) -> Expr | None:
     return make.fail(node, "invalid argument to has() macro")
 
 
-def _all(count: int) -> Macro:
+def _quantifier(count: int, *, some: bool) -> Macro:
+    """Make ``exists``, which looks for a true one, or ``all``, which looks for a false one."""
+
     def macro(make: Maker, target: Expr | None, args: Args) -> Expr | None:
         assert target is not None
         names = _names(make, args, count)
         return make.fold(
             target,
             names,
-            make.literal(True),  # noqa: FBT003 - a constant of the language
-            make.call("@not_strictly_false", make.accu()),
-            make.call("_&&_", make.accu(), args[count]),
-            make.accu(),
-        )
-
-    return macro
-
-
-def _exists(count: int) -> Macro:
-    def macro(make: Maker, target: Expr | None, args: Args) -> Expr | None:
-        assert target is not None
-        names = _names(make, args, count)
-        return make.fold(
-            target,
-            names,
-            make.literal(False),  # noqa: FBT003 - a constant of the language
-            make.call("@not_strictly_false", make.call("!_", make.accu())),
-            make.call("_||_", make.accu(), args[count]),
+            make.literal(not some),
+            make.call("@not_strictly_false", make.call("!_", make.accu()) if some else make.accu()),
+            make.call("_||_" if some else "_&&_", make.accu(), args[count]),
             make.accu(),
         )
 
@@ -278,16 +264,16 @@ _MAP: Final = _collect(1, filtered=False, complaint="argument is not an identifi
 
 STANDARD: Final[Macros] = {
     ("has", 1, False): _has,
-    ("all", 2, True): _all(1),
-    ("exists", 2, True): _exists(1),
+    ("all", 2, True): _quantifier(1, some=False),
+    ("exists", 2, True): _quantifier(1, some=True),
     ("exists_one", 2, True): _exists_one(1),
     ("map", 2, True): _MAP,
     ("map", 3, True): _collect(1, filtered=True, complaint="argument is not an identifier"),
     ("filter", 2, True): _filter,
     ("optMap", 2, True): _opt_map(flat=False),
     ("optFlatMap", 2, True): _opt_map(flat=True),
-    ("all", 3, True): _all(2),
-    ("exists", 3, True): _exists(2),
+    ("all", 3, True): _quantifier(2, some=False),
+    ("exists", 3, True): _quantifier(2, some=True),
     ("existsOne", 3, True): _exists_one(2),
     ("exists_one", 3, True): _exists_one(2),
     ("transformList", 3, True): _collect(2, filtered=False, complaint=""),
