@@ -6,7 +6,7 @@ Work is counted in calls of functions, not timed: the bound is the one that the 
 import sys
 import threading
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import reduce
 from typing import Final
@@ -59,7 +59,7 @@ class Counter:
 
 
 @contextmanager
-def counted_calls() -> Iterator[Counter]:
+def counted_calls() -> Generator[Counter]:
     """Count the calls of functions, in this thread and those that it starts."""
     counter = Counter()
 
