@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_values_are_equal_by_their_parts_and_their_class() -> None:
 
 def test_nobody_changes_a_value() -> None:
     """Neither by setting nor by deleting an attribute."""
-    place = Position(1, 2, 3)
+    place: Any = Position(1, 2, 3)
     with pytest.raises(AttributeError, match="Position is immutable: line cannot be set"):
         place.line = 4
     with pytest.raises(AttributeError, match="Position is immutable: line cannot be deleted"):
