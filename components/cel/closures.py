@@ -46,7 +46,8 @@ from components.cel.shortcuts import (
 )
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.types import DEVICE
-from components.cel.values import NOTHING, Cell, CelMap, Opt, UInt, Value
+from components.cel.values import NOTHING, Cell, CelMap, Opt, Value
+from components.cel.wrappers import WRAPPER_DEFAULTS, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,10 +58,6 @@ if TYPE_CHECKING:
 
 _ADDRESS: Final = 3  # field, domain and name
 _CHAINED: Final = frozenset({"_[_]", "_[?_]", "_?._"})
-WRAPPER_DEFAULTS: Final[dict[str, Value]] = {
-    "Bool": False, "Bytes": b"", "Double": 0.0, "Float": 0.0, "Int32": 0, "Int64": 0, "String": "",
-    "UInt32": UInt(0), "UInt64": UInt(0),
-}  # fmt: skip
 
 
 class Planner(FoldPlans):
@@ -281,16 +278,8 @@ class Planner(FoldPlans):
         kind = name.removeprefix("google.protobuf.").removesuffix("Value")
         if not node.entries:
             return constant(WRAPPER_DEFAULTS[kind])
-        value = self.plan(node.entries[-1].value)
-        return lambda env: wrapped(kind, value(env))
-
-
-def wrapped(kind: str, value: Value) -> Value:
-    """Make the value of a wrapper message."""
-    limits = {"Int32": (-(2**31), 2**31), "UInt32": (0, 2**32)}
-    if kind in limits and not limits[kind][0] <= value < limits[kind][1]:
-        raise EvaluationError("overflow", "integer overflow")
-    return value
+        value, optional = self.plan(node.entries[-1].value), node.entries[-1].optional
+        return lambda env: wrapped(kind, value(env), optional=optional, pos=node.pos)
 
 
 def _not_optional(pos: int) -> EvaluationError:

@@ -9,7 +9,6 @@ that a comparison changed the form of a quantity.
 
 from __future__ import annotations
 
-from components.cel.closures import WRAPPER_DEFAULTS, wrapped
 from components.cel.constants import Constants, constants_of
 from components.cel.counted_attributes import (
     AnyAttribute,
@@ -46,6 +45,7 @@ from components.cel.sizes import LIST_COST, MAP_COST, STRUCT_COST
 from components.cel.syntax import Call, Expr, Fold, Ident, ListExpr, MapExpr, Select, StructExpr
 from components.cel.types import DEVICE
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
+from components.cel.wrappers import WRAPPER_DEFAULTS, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,7 +251,11 @@ class _Planner:
                 return EvaluationError("unknown-type", f"unknown type '{name}'", offset=node.pos)
             kind = name.removeprefix("google.protobuf.").removesuffix("Value")
             try:
-                return wrapped(kind, found) if values else WRAPPER_DEFAULTS[kind]
+                return (
+                    wrapped(kind, found, optional=node.entries[-1].optional, pos=node.pos)
+                    if values
+                    else WRAPPER_DEFAULTS[kind]
+                )
             except EvaluationError as error:
                 return error
 

@@ -56,6 +56,7 @@ class Environment(Record):
         "minor",
         "result_types",
         "stored",
+        "wrapped_results",
     )
 
     minor: str
@@ -66,6 +67,7 @@ class Environment(Record):
     attribute: Type
     result_types: frozenset[Type]
     list_attributes: bool
+    wrapped_results: bool
     backquotes: bool
 
     def __init__(
@@ -79,6 +81,7 @@ class Environment(Record):
         attribute: Type,
         result_types: frozenset[Type],
         list_attributes: bool,
+        wrapped_results: bool,
         backquotes: bool = False,
     ) -> None:
         put(self, "minor", minor)
@@ -89,6 +92,7 @@ class Environment(Record):
         put(self, "attribute", attribute)
         put(self, "result_types", result_types)
         put(self, "list_attributes", list_attributes)
+        put(self, "wrapped_results", wrapped_results)
         put(self, "backquotes", backquotes)
 
     def __eq__(self, other: object) -> bool:
@@ -134,4 +138,5 @@ def environment(minor: str, *, stored: bool, gates: Gates = DEFAULT_GATES) -> En
         attribute=attribute,
         result_types=frozenset(results),
         list_attributes=latest or lists_on,
+        wrapped_results=latest,
     )

@@ -64,7 +64,8 @@ class FoldPlans:
 
     def plan_fold(self, node: Fold) -> Closure:
         """Plan a fold: a binding, a quantifier, or one that collects."""
-        if is_bind(node):
+        step = node.step
+        if is_bind(node) or not isinstance(step, Call):  # a binding of the old accumulator's name is priced as a fold
             init = self.plan(node.init)
             slot = self._enter(node.accu)
             self._inits[slot] = init
@@ -75,8 +76,6 @@ class FoldPlans:
         accu = self._enter(node.accu)
         names = (node.var, node.var2) if node.var2 else (node.var,)
         slots = [self._enter(name) for name in names]
-        step = node.step
-        assert isinstance(step, Call)
         quantifier = step.function if step.function in {"_&&_", "_||_"} else ""
         planned = self.plan(step.args[1] if quantifier else step)
         for _ in slots:

@@ -243,7 +243,8 @@ def _judge(expression: str, env: Environment, *, limited: bool) -> tuple[Checked
     root = parse(expression, env.macros, backquotes=env.backquotes)
     checked = check(root, env, expression)
     validate(checked, expression)
-    if checked.result not in env.result_types:
+    wrapped = checked.result.nullable and not env.wrapped_results
+    if wrapped or checked.result not in env.result_types:
         message = f"must evaluate to bool or the unknown type, not {checked.result}"
         raise SelectorError("result-type", message, expression=expression)
     return checked, constants_of(checked, expression)
