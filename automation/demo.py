@@ -18,7 +18,7 @@ from typing import Final
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.cloud import SimulatedCloud
 from automation.rehearsal.scenario import SCENARIO_VARIABLE, Failure, Fault, Scenario
-from components.errors import DriverError
+from components.errors import BerthError, DriverError
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _RULE: Final = "-" * 78
@@ -71,16 +71,18 @@ class Demo:
             sys.stdout.write(f"(exit code {code})\n")
             sys.stdout.flush()
 
-    def edit(self, file: str, old: str, new: str) -> Callable[[], None]:
-        """Change a manifest, show the change, and return what undoes it."""
+    def edit(self, file: str, *changes: tuple[str, str]) -> Callable[[], None]:
+        """Replace texts in a manifest, show the difference, and return what undoes it."""
         path = self.environment / file
-        before = path.read_text(encoding="utf-8")
-        if old not in before:
-            raise DriverError(f"{file} does not hold {old!r}")
-        path.write_text(before.replace(old, new, 1), encoding="utf-8")
+        before = after = path.read_text(encoding="utf-8")
+        for old, new in changes:
+            if old not in after:
+                raise DriverError(f"{file} does not hold {old!r}")
+            after = after.replace(old, new, 1)
+        path.write_text(after, encoding="utf-8")
         sys.stdout.write(f"\n# {file}\n")
-        lines = difflib.ndiff(old.splitlines(), new.splitlines())
-        sys.stdout.writelines(f"{line.rstrip()}\n" for line in lines if not line.startswith("?"))
+        lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm=""))[2:]
+        sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()
 
         def undo() -> None:
@@ -107,6 +109,14 @@ class Demo:
 
 def main() -> None:
     """Run every scene; any surprise ends the demo with a failure."""
+    try:
+        _scenes()
+    except BerthError as error:
+        sys.stdout.flush()
+        sys.exit(f"the demo stops: {error}")
+
+
+def _scenes() -> None:
     demo = Demo(Layout(_ROOT).berth / "demo")
     demo.prepare()
     _plan_and_apply(demo)
@@ -137,9 +147,9 @@ def _plan_and_apply(demo: Demo) -> None:
 
 def _mistakes(demo: Demo) -> None:
     demo.scene("4. Mistakes", "A misspelt key, and a selector that does not compile: located, and nothing is changed.")
-    undo_key = demo.edit("models/ml-team/qwen3-8b.yaml", "  replicas: 1", "  repilcas: 1")
+    undo_key = demo.edit("models/ml-team/qwen3-8b.yaml", ("  replicas: 1", "  repilcas: 1"))
     undo_selector = demo.edit(
-        "models/search/reranker.yaml", "memory.compareTo(quantity('40Gi')) >= 0", "memory.compareTo('40Gi') >= 0"
+        "models/search/reranker.yaml", ("memory.compareTo(quantity('40Gi')) >= 0", "memory.compareTo('40Gi') >= 0")
     )
     demo.run("up", "--yes", code=2)
     undo_selector()
@@ -151,13 +161,9 @@ def _policy(demo: Demo) -> None:
         "5. A change that breaks a policy",
         "A container would see every GPU of its node, also those that another replica claims.",
     )
-    undo = demo.edit(
-        "models/search/embedder.yaml",
-        "                      image: vllm/vllm-openai:v0.23.0\n",
-        "                      image: vllm/vllm-openai:v0.23.0\n"
-        "                      env:\n                        - name: NVIDIA_VISIBLE_DEVICES\n"
-        "                          value: all\n",
-    )
+    image = "                      image: vllm/vllm-openai:v0.23.0\n"
+    variable = "                      env:\n                        - {name: NVIDIA_VISIBLE_DEVICES, value: all}\n"
+    undo = demo.edit("models/search/embedder.yaml", (image, f"{image}{variable}"))
     demo.run("up", "--yes", code=5)
     undo()
     demo.run("plan", "--expect-no-changes")
@@ -168,11 +174,10 @@ def _drain(demo: Demo) -> Callable[[], None]:
         "6. Drain a cluster",
         "A NoExecute taint: what runs there moves. A successor serves before its predecessor goes.",
     )
+    cluster = "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n"
     undo = demo.edit(
         "platform/clusters.yaml",
-        "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n",
-        "  name: eks-euw1\n  labels:\n    region: eu-west-1\n    provider: aws\nspec:\n"
-        "  taints:\n    - key: maintenance\n      effect: NoExecute\n",
+        (cluster, f"{cluster}  taints:\n    - key: maintenance\n      effect: NoExecute\n"),
     )
     demo.run("up", "--yes", code=1)
     demo.run("status")
@@ -186,8 +191,8 @@ def _broken_image(demo: Demo, give_back: Callable[[], None]) -> None:
         "traffic, the old replica keeps serving, and the other team's change goes through.",
     )
     give_back()
-    undo = demo.edit("models/search/embedder.yaml", "vllm/vllm-openai:v0.23.0", f"vllm/vllm-openai:{_BROKEN_TAG}")
-    demo.edit("models/ml-team/qwen3-8b.yaml", "vllm/vllm-openai:v0.23.0", "vllm/vllm-openai:v0.25.1")
+    undo = demo.edit("models/search/embedder.yaml", ("vllm/vllm-openai:v0.23.0", f"vllm/vllm-openai:{_BROKEN_TAG}"))
+    demo.edit("models/ml-team/qwen3-8b.yaml", ("vllm/vllm-openai:v0.23.0", "vllm/vllm-openai:v0.25.1"))
     demo.run("up", "--yes", code=4)
     demo.run("status")
     undo()

@@ -1,9 +1,9 @@
-"""A device has one owner: no device plugin beside the DRA driver, no shared claim, no extended resource."""
+"""A device has one owner: no device plugin beside the DRA driver, no shared claim, no privileged serving pod."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from components.checks.ownership import OWNER_RULE, check_owners, pod_owners
+from components.checks.ownership import OWNER_RULE, check_owners, pod_owners, sees_every_device
 from components.checks.violation import Violation
 from policies.facts import fleet_of
 from policies.pods import DAEMON_SET, pod_groups
@@ -22,6 +22,8 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     yield from check_owners(fleet_of(stack).facts)
     for group in pod_groups(stack):
         problems = [*pod_owners(group.spec)]
+        if group.replica is not None or group.requests or group.pool:
+            problems += sees_every_device(group.spec)  # agents of an operator, elsewhere, may have to
         if group.spec.get("resourceClaims") and group.replica is None:
             problems.append("it claims devices outside any replica, so nobody counts them")
         if any(request.shares for request in group.requests):
@@ -78,6 +80,6 @@ RULE: Final = Rule(
     name=OWNER_RULE,
     description="A device has one owner: DRA claims, one per pod, and no device plugin beside them.",
     severity="critical",
-    remediation="Claim devices through the member's nodeSelector only, and switch the device plugin off.",
+    remediation="Claim devices through the member's nodeSelector only; no device plugin, no privileged container.",
     check=check,
 )

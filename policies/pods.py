@@ -29,7 +29,7 @@ _PARALLEL: Final = {"kubernetes:batch/v1:Job": ("spec", "parallelism")}
 """Where the number of pods stands, if not in ``spec.replicas``."""
 
 _POD_FIELDS: Final = ("nodeSelector", "tolerations", "resourceClaims")
-_CONTAINER_FIELDS: Final = ("name", "image", "resources")
+_CONTAINER_FIELDS: Final = ("name", "image", "resources", "securityContext")
 
 
 @dataclass(frozen=True, slots=True)

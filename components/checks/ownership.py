@@ -70,10 +70,11 @@ def devices_per_node(pool: PoolFact, device_class: str) -> int:
 
 
 def check_owners(facts: FleetFacts) -> Iterator[Violation]:
-    """No container takes a device from a device plugin, and no pod shares another's claim."""
+    """No container takes a device from a device plugin or sees those of others, and no pod shares another's claim."""
     for replica in facts.replicas:
         for member in replica.members:
-            for message in pod_owners(member.template.get("spec") or {}):
+            spec = member.template.get("spec") or {}
+            for message in (*pod_owners(spec), *sees_every_device(spec)):
                 yield Violation(
                     OWNER_RULE,
                     replica.replica,
@@ -102,3 +103,16 @@ def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
     for claim in spec.get("resourceClaims") or ():
         if claim.get("resourceClaimName"):
             yield f"the pod shares the claim {claim['resourceClaimName']}; every pod needs a claim of its own"
+
+
+def sees_every_device(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the containers of a serving pod that see every device of their node, whoever claimed it, in words.
+
+    A privileged container gets all device files of its node, claimed or not (Kubernetes, "Linux kernel security
+    constraints for Pods and containers", 2026).
+    """
+    for group in ("initContainers", "containers"):
+        for container in spec.get(group) or ():
+            if (container.get("securityContext") or {}).get("privileged"):
+                name = container.get("name")
+                yield f"container {name} is privileged, so it sees the devices that other pods on its node own"

@@ -18,7 +18,7 @@ from components.checks.facts import (
     Toleration,
 )
 from components.checks.footprint import STAYS_OUTSIDE, volume_problem
-from components.checks.ownership import pod_owners
+from components.checks.ownership import pod_owners, sees_every_device
 from components.checks.taints import untolerated
 
 GPU = Taint("nvidia.com/gpu", "true", "NoSchedule")
@@ -148,6 +148,15 @@ def test_a_variable_that_takes_devices_is_an_owner(variable: dict[str, Any], *, 
     spec = {"containers": [{"name": "engine", "env": [variable]}]}
     want = ["container engine sets NVIDIA_VISIBLE_DEVICES, which takes devices that others claim"] if takes else []
     assert list(pod_owners(spec)) == want
+
+
+@pytest.mark.parametrize("group", ["initContainers", "containers"])
+@pytest.mark.parametrize("privileged", [True, False, None])
+def test_a_privileged_container_sees_what_others_own(group: str, *, privileged: bool | None) -> None:
+    """It gets every device file of its node, claimed or not."""
+    spec = {group: [{"name": "debug", "securityContext": {"privileged": privileged}}, {"name": "engine"}]}
+    found = list(sees_every_device(spec))
+    assert [("container debug is privileged" in each) for each in found] == ([True] if privileged else [])
 
 
 def test_a_volume_must_hold_its_cache() -> None:

@@ -155,6 +155,16 @@ DEVICES: list[tuple[str, Change, list[str]]] = [
         [f"device-one-owner {WORKLOAD}"],
     ),
     (
+        "a privileged serving container",
+        lambda parts: pod(parts)["containers"][0].update(securityContext={"privileged": True}),
+        [f"device-one-owner {WORKLOAD}"],
+    ),
+    (
+        "a container with settings that give it no device",
+        lambda parts: pod(parts)["containers"][0].update(securityContext={"privileged": False, "runAsUser": 1000}),
+        [],
+    ),
+    (
         "a shared claim",
         lambda parts: pod(parts)["resourceClaims"].append({"name": "b", "resourceClaimName": "shared"}),
         [f"device-one-owner {WORKLOAD}"],
