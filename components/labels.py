@@ -14,6 +14,9 @@ GPU_TAINT_KEY = "nvidia.com/gpu"
 GPU_TAINT_VALUE = "true"
 GPU_TAINT_EFFECT = "NoSchedule"
 
+SYSTEM_POOL = "berth-system"
+"""Value of the pool label on the nodes of the system's own pods; no pool of a manifest may have this name."""
+
 
 class Label(StrEnum):
     """Labels and annotations on Kubernetes objects."""

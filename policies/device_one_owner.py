@@ -7,10 +7,13 @@ from components.checks.ownership import OWNER_RULE, check_owners, pod_owners, se
 from components.checks.violation import Violation
 from policies.facts import fleet_of
 from policies.pods import DAEMON_SET, pod_groups
-from policies.resources import Resource, Stack
+from policies.resources import REPLICA, Resource, Stack
 from policies.rule import Rule
 
-RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+RELEASES: Final = ("kubernetes:helm.sh/v3:Release", "kubernetes:helm.sh/v4:Chart")
+"""A chart that the program renders (v4) publishes no more than its objects as a rule: those are judged themselves."""
+OPERATOR_POLICY: Final = "kubernetes:nvidia.com/v1:ClusterPolicy"
+"""What NVIDIA's GPU operator is told by, also when its chart is rendered or came from elsewhere."""
 DRA_CHARTS: Final = frozenset({"dra-driver-nvidia-gpu", "nvidia-dra-driver-gpu"})
 PLUGIN_CHARTS: Final = frozenset({"nvidia-device-plugin", "k8s-device-plugin"})
 OPERATOR_CHARTS: Final = frozenset({"gpu-operator"})
@@ -26,6 +29,13 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
             problems += sees_every_device(group.spec)  # agents of an operator, elsewhere, may have to
         if group.spec.get("resourceClaims") and group.replica is None:
             problems.append("it claims devices outside any replica, so nobody counts them")
+        if group.replica is not None:
+            owners = ((each, stack.owner(each, REPLICA)) for each in group.templates)
+            problems += [
+                f"its claims come from {template.name}, which belongs to {owner.name} and changes with that"
+                for template, owner in owners
+                if owner is not None and owner.urn != group.replica.urn
+            ]
         if any(request.shares for request in group.requests):
             problems.append("its claim asks for admin access, which shares devices that somebody else holds")
         for problem in problems:
@@ -36,19 +46,20 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
 def _plugins(stack: Stack) -> Iterator[Violation]:
     drivers: dict[str, Resource] = {}
     plugins: list[Resource] = []
-    for release in stack.of_type(RELEASE):
+    for release in stack.of_type(*RELEASES):
         chart = str(stack.read(release, "chart") or "").rstrip("/").rpartition("/")[2]
         if chart in DRA_CHARTS:
-            drivers[_where(stack, release)] = release
-        elif chart in PLUGIN_CHARTS or (chart in OPERATOR_CHARTS and _operator_serves_devices(stack, release)):
+            drivers[stack.place_of(release)] = release
+        elif chart in PLUGIN_CHARTS or (chart in OPERATOR_CHARTS and _serves_devices(stack, release, "values")):
             plugins.append(release)
+    plugins += [each for each in stack.of_type(OPERATOR_POLICY) if _serves_devices(stack, each, "spec")]
     plugins += [
         group.workload
         for group in pod_groups(stack)
         if group.workload.type == DAEMON_SET and any(map(_is_plugin, group.spec["containers"]))
     ]
     for plugin in plugins:
-        driver = drivers.get(_where(stack, plugin))
+        driver = drivers.get(stack.place_of(plugin))
         if driver is not None:
             yield Violation(
                 OWNER_RULE,
@@ -59,21 +70,15 @@ def _plugins(stack: Stack) -> Iterator[Violation]:
             )
 
 
-def _where(stack: Stack, resource: Resource) -> str:
-    """Return the cluster that something is on; outside Berth's clusters, the provider stands for it."""
-    cluster = stack.cluster_of(resource)
-    return cluster.urn if cluster else resource.provider
-
-
 def _is_plugin(container: Mapping[str, Any]) -> bool:
     """Say whether a container runs NVIDIA's device plugin, by its image's repository."""
     repository = str(container.get("image") or "").rpartition("@")[0] or str(container.get("image") or "")
     return repository.rpartition("/")[2].partition(":")[0] in PLUGIN_CHARTS
 
 
-def _operator_serves_devices(stack: Stack, release: Resource) -> bool:
-    enabled = stack.read(release, "values", "devicePlugin", "enabled")
-    return enabled is not False
+def _serves_devices(stack: Stack, operator: Resource, settings: str) -> bool:
+    """Say whether NVIDIA's operator runs its device plugin, which it does unless it is told not to."""
+    return stack.read(operator, settings, "devicePlugin", "enabled") is not False
 
 
 RULE: Final = Rule(

@@ -28,7 +28,7 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
                     CAPACITY_RULE,
                     group.workload.name,
                     f"its claim cannot be counted: {request.problem}",
-                    "Ask for a number of devices of one DeviceClass.",
+                    "Claim through a template of the program that asks for a number of devices of one DeviceClass.",
                 )
     said = {violation.subject for violation in described}
     yield from (violation for violation in _raw(stack, fleet) if violation.subject not in said)

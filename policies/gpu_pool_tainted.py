@@ -7,7 +7,7 @@ from components.checks.taints import POOL_RULE, check_gpu_pools
 from components.checks.violation import Violation
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
 from policies.facts import fleet_of
-from policies.nodes import node_groups
+from policies.nodes import has_gpu_type, node_groups
 from policies.resources import Stack
 from policies.rule import Rule
 
@@ -19,10 +19,10 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     del config
     yield from check_gpu_pools(fleet_of(stack).facts)
     for group in node_groups(stack):
-        if Label.GPU.value not in group.labels and group.pool is None:
-            continue
         tainted = any(taint.key == GPU_TAINT_KEY and taint.effect in _REPELS for taint in group.taints)
-        if group.certain and not tainted:
+        if tainted or not group.certain:
+            continue
+        if Label.GPU.value in group.labels or group.pool is not None or has_gpu_type(stack, group):
             yield Violation(
                 POOL_RULE,
                 group.resource.name,

@@ -1,5 +1,6 @@
 """The clouds' own node pools, read into one form. A provider that Berth learns is a few lines here."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,9 @@ from policies.resources import CLUSTER_TYPES, POOL, Resource, Stack
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 _EKS_CLUSTER: Final = "aws:eks/cluster:Cluster"
 _EFFECTS: Final = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+_GPU_FAMILY: Final = re.compile(r"(?:g|gr|p)[0-9]")
+"""How the instance types with GPUs begin: the series G and P (Amazon EC2 instance types guide, naming conventions,
+2025)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,14 @@ class NodeGroup:
 def node_groups(stack: Stack) -> Sequence[NodeGroup]:
     """Return the node pools of every cloud."""
     return stack.once(_groups)
+
+
+def has_gpu_type(stack: Stack, group: NodeGroup) -> bool:
+    """Say whether nodes of the group may be of a machine type with GPUs; one in a launch template is not seen.
+
+    Apart from the rest, so that only who asks waits for types that are not known yet.
+    """
+    return any(_GPU_FAMILY.match(str(each)) for each in stack.read(group.resource, "instanceTypes") or ())
 
 
 def _groups(stack: Stack) -> Sequence[NodeGroup]:

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from components.labels import Label
+from policies.claims import Request, claims_of
 from policies.resources import REPLICA, Resource, Stack
 
-CLAIM_TEMPLATES: Final = tuple(
-    f"kubernetes:resource.k8s.io/{version}:ResourceClaimTemplate" for version in ("v1", "v1beta2", "v1beta1")
-)
 DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
-SYSTEM_POOL: Final = "system"
 
 _GANG: Final = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
 _POD_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -28,19 +25,12 @@ _POD_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 _PARALLEL: Final = {"kubernetes:batch/v1:Job": ("spec", "parallelism")}
 """Where the number of pods stands, if not in ``spec.replicas``."""
 
+_NODE_TERMS: Final = (
+    *("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"),
+    "nodeSelectorTerms",
+)
 _POD_FIELDS: Final = ("nodeSelector", "tolerations", "resourceClaims")
 _CONTAINER_FIELDS: Final = ("name", "image", "resources", "securityContext")
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request of a claim template. ``problem`` says in words why its devices cannot be counted."""
-
-    device_class: str
-    count: int
-    problem: str = ""
-    shares: bool = False
-    """It asks for access to devices that somebody else holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +43,24 @@ class PodGroup:
     replica: Resource | None = None
     """The Replica component that the workload belongs to."""
     requests: tuple[Request, ...] = ()
-    """What one pod claims, through the templates beside its workload."""
+    """What one pod claims, through templates."""
+    templates: tuple[Resource, ...] = ()
+    """The claim templates that it names."""
     volume_claims: tuple[str, ...] = ()
     """Names of the volume claims that one pod mounts."""
     certain: bool = True
     """Whether all that is read of it and of its templates is known; what an uncertain one lacks it may still get."""
 
     @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools that the pods may run on; empty when they are pinned to none."""
+        selected = (self.spec.get("nodeSelector") or {}).get(Label.POOL.value)
+        return (str(selected),) if selected else _required_pools(self.spec.get("nodeTerms") or ())
+
+    @property
     def pool(self) -> str:
-        """The pool that the pods are pinned to; empty when they are not."""
-        return str((self.spec.get("nodeSelector") or {}).get(Label.POOL.value) or "")
+        """The pool that the pods are pinned to; empty when there is none, or more than one."""
+        return self.pools[0] if len(self.pools) == 1 else ""
 
 
 def pod_groups(stack: Stack) -> Sequence[PodGroup]:
@@ -71,27 +69,41 @@ def pod_groups(stack: Stack) -> Sequence[PodGroup]:
 
 
 def _groups(stack: Stack) -> Sequence[PodGroup]:
-    templates: dict[tuple[str, str, Any], tuple[Resource, tuple[Request, ...]]] = {}
-    for template in stack.of_type(*CLAIM_TEMPLATES):
-        name = stack.read(template, "metadata", "name")
-        templates[template.provider, template.parent, name] = (template, tuple(_asked(stack, template)))
     groups = []
     for workload, count, spec in _workloads(stack):
         names = [claim.get("resourceClaimTemplateName") for claim in spec.get("resourceClaims") or ()]
-        places = [(workload.provider, workload.parent, name) for name in names]
-        used = [templates[place] for place in places if place in templates]
+        claims = claims_of(stack, workload, [str(name) for name in names if name])
         groups.append(
             PodGroup(
                 workload=workload,
                 count=count,
                 spec=spec,
                 replica=stack.owner(workload, REPLICA),
-                requests=tuple(request for _, requests in used for request in requests),
+                requests=claims.requests,
+                templates=claims.templates,
                 volume_claims=tuple(spec["volumeClaims"]),
-                certain=not any(map(stack.has_deferred, [workload, *(template for template, _ in used)])),
+                certain=claims.certain and not stack.has_deferred(workload),
             )
         )
     return groups
+
+
+def _required_pools(terms: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the pools that required node affinity leaves: any one term is enough, and all of its expressions count."""
+    found: set[str] = set()
+    for term in terms:
+        expressions = term.get("matchExpressions") or ()
+        if not expressions and not term.get("matchFields"):
+            continue  # an empty term selects no node
+        allowed = [
+            frozenset(map(str, each.get("values") or ()))
+            for each in expressions
+            if each.get("key") == Label.POOL.value and each.get("operator") == "In"
+        ]
+        if not allowed:
+            return ()
+        found |= frozenset.intersection(*allowed)
+    return tuple(sorted(found))
 
 
 def _workloads(stack: Stack) -> Iterator[tuple[Resource, int, Mapping[str, Any]]]:
@@ -112,6 +124,7 @@ def _workloads(stack: Stack) -> Iterator[tuple[Resource, int, Mapping[str, Any]]
 def _pod(stack: Stack, resource: Resource, path: tuple[str, ...]) -> dict[str, Any]:
     """Read what rules judge, and nothing else: an unknown variable of a container is nobody's business."""
     spec: dict[str, Any] = {key: stack.read(resource, *path, key) for key in _POD_FIELDS}
+    spec["nodeTerms"] = stack.read(resource, *path, *_NODE_TERMS)
     for group in ("initContainers", "containers"):
         spec[group] = _picked(stack, resource, (*path, group), _CONTAINER_FIELDS)
     volumes = _picked(stack, resource, (*path, "volumes"), ("persistentVolumeClaim",))
@@ -132,20 +145,3 @@ def _picked(
         return stack.known(resource, items, ".".join(path)) or ()
     some = [{key: item[key] for key in keys if key in item} if isinstance(item, dict) else item for item in items]
     return stack.known(resource, some, ".".join(path)) or ()
-
-
-def _asked(stack: Stack, template: Resource) -> Iterator[Request]:
-    for request in stack.read(template, "spec", "spec", "devices", "requests") or ():
-        exactly = request.get("exactly") or request  # v1beta1 has the fields in the request itself
-        device_class = str(exactly.get("deviceClassName") or "")
-        problem = ""
-        if request.get("firstAvailable"):
-            problem = "takes the first of several kinds"
-        elif exactly.get("allocationMode") == "All":
-            problem = "takes all devices of a node"
-        yield Request(
-            device_class,
-            int(exactly.get("count") or 1),
-            problem=f"request {request.get('name')} {problem}" if problem else "",
-            shares=bool(exactly.get("adminAccess")),
-        )

@@ -103,6 +103,11 @@ class Stack:
         provider = self._by_urn.get(resource.provider)
         return self.owner(provider, *CLUSTER_TYPES) if provider else None
 
+    def place_of(self, resource: Resource) -> str:
+        """Return what names the cluster that something is on; outside Berth's clusters its provider stands for it."""
+        cluster = self.cluster_of(resource)
+        return cluster.urn if cluster else resource.provider
+
     def read(self, resource: Resource, *path: str) -> Any:
         """Return the value at ``path``, unknown parts left out and remembered; None when there is nothing."""
         return self.known(resource, self.peek(resource, *path), ".".join(path))

@@ -89,6 +89,8 @@ class Code(StrEnum):
     """A label or annotation that Kubernetes would refuse."""
     LABEL_RESERVED = "label-reserved"
     """A label in a prefix that Berth writes itself."""
+    POOL_NAME_RESERVED = "pool-name-reserved"
+    """A pool that is named like the one of the system's own pods."""
     QUANTITY_INVALID = "quantity-invalid"
     """Not a Kubernetes quantity."""
     VERSION_INVALID = "version-invalid"

@@ -11,6 +11,7 @@ from components.api.cluster_source import EksSource, GkeSource, Source
 from components.api.codes import Code
 from components.api.rules import DnsLabel, Subdomain, Violation, shown
 from components.api.values import UsdPerHour
+from components.labels import SYSTEM_POOL
 
 Zone = Annotated[str, Field(min_length=1, max_length=63)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -99,7 +100,10 @@ class NodePool(Ruled):
         return self.node_count if self.max_node_count is None else self.max_node_count
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the minimum is not above the maximum, and a block is bought as one."""
+        """Check that the name is free, the minimum not above the maximum, and a block bought as one."""
+        if self.name == SYSTEM_POOL:
+            message = f"the name {shown(self.name)} is reserved for the pool of the system's own pods"
+            yield Violation(Code.POOL_NAME_RESERVED, message, ("name",), hint="choose another name")
         least, most = self.min_node_count, self.max_node_count
         if least is not None and most is not None and least > most:
             message = f"minNodeCount {least} is more than maxNodeCount {most}"

@@ -115,7 +115,14 @@ def lying() -> None:
     scene.replica("elsewhere", "spare", real_cluster="drained")
     scene.replica("disowned", "spare", owned=False)
     scene.replica("reader", "spare", reads="weights")
+    scene.replica(
+        "borrower", "spare", pod={"resource_claims": [{"name": "x", "resource_claim_template_name": "qwen-claims"}]}
+    )
     scene.cache("imaginary", staged=False)
+    scene.replica("timid", "spare", tolerations=[TOLERATION], pod={"tolerations": []})
+    scene.replica("pretender", "l4", cluster="drained", stays="maintenance:NoExecute")
+    scene.replica("hopeful", "spare", cache="unheard-of", reads="weights", cacheFootprint=["eks"])
+    scene.cache("shrunken", storage="1Gi")
 
 
 LYING: Found = {
@@ -132,7 +139,14 @@ LYING: Found = {
     ("component-truthful", "ml/disowned/eks/0"),
     ("device-one-owner", "ml/disowned/eks/0-workload"),
     ("component-truthful", "ml/reader/eks/0"),
+    ("component-truthful", "ml/borrower/eks/0"),
+    ("device-one-owner", "ml/borrower/eks/0-workload"),
     ("component-truthful", "ml/imaginary/eks/0"),
+    ("gpu-taint-tolerated", "ml/timid/eks/0-workload"),
+    ("cluster-taint-tolerated", "ml/pretender/drained/0"),
+    ("replica-in-cache-footprint", "ml/hopeful/eks/0"),
+    ("component-truthful", "ml/hopeful/eks/0"),
+    ("cache-fits-volume", "ml/shrunken/eks/0"),
 }
 
 
@@ -245,8 +259,9 @@ def test_every_rule_finds_who_breaks_it_and_nothing_changes(town: Town) -> None:
 
 
 def test_every_lie_is_found(town: Town) -> None:
-    """What a component says is compared with what it registers."""
+    """What a component says is compared with what it registers; every rule has one that lies to it."""
     assert found(town.judge(lying)) == LYING
+    assert {rule for rule, _ in LYING} == {rule.name for rule in RULES}
 
 
 def test_what_is_not_known_is_deferred_and_not_passed(town: Town) -> None:

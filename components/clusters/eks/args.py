@@ -165,8 +165,6 @@ def _pool(pool: NodePool, index: int, known: PoolFacts, fleet: Fleet, network: S
                 )
             ]
         )
-    if pool.name == facts.SYSTEM_POOL:
-        raise ConfigError([Problem("pool-name-reserved", f"{pool.name} is the system's own pool", path=f"{path}.name")])
     return EksPoolArgs(
         facts=known,
         instance_type=recipe.eks.instance_type,

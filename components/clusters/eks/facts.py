@@ -27,8 +27,6 @@ CREATION_TOKEN_LIMIT = 64
 NETWORK_MIN_PREFIX, NETWORK_MAX_PREFIX = 16, 28
 """A VPC's and a subnet's prefix lengths, at most and at least as large (Amazon VPC user guide, read 2026-08)."""
 
-SYSTEM_POOL = "berth-system"
-"""Value of the pool label on the nodes of the system's own pods; no pool of a manifest may have it."""
 SYSTEM_INSTANCE_TYPE = "m6i.xlarge"
 SYSTEM_DISK_GB = 100
 SYSTEM_MIN, SYSTEM_MAX = 1, 2

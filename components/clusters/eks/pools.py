@@ -12,7 +12,7 @@ from components.clusters.eks.args import EksPoolArgs
 from components.clusters.eks.network import Network
 from components.clusters.eks.site import Site
 from components.clusters.pool import Pool
-from components.labels import Label
+from components.labels import SYSTEM_POOL, Label
 from components.naming import physical_name
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def build_system_pool(nodes: NodeSite) -> pulumi.Resource:
     return aws.eks.NodeGroup(
         site.child("system-nodes"),
         cluster_name=nodes.cluster.name,
-        node_group_name=physical_name(
-            facts.SYSTEM_POOL, limit=facts.NODE_GROUP_NAME_LIMIT, inputs=canonical_json(forcing)
-        ),
+        node_group_name=physical_name(SYSTEM_POOL, limit=facts.NODE_GROUP_NAME_LIMIT, inputs=canonical_json(forcing)),
         node_role_arn=nodes.role.arn,
         subnet_ids=[subnet.id for subnet in nodes.network.private.values()],
         ami_type=facts.SYSTEM_AMI,
@@ -64,7 +62,7 @@ def build_system_pool(nodes: NodeSite) -> pulumi.Resource:
         instance_types=[facts.SYSTEM_INSTANCE_TYPE],
         disk_size=facts.SYSTEM_DISK_GB,
         version=site.args.cluster.kubernetes_version,
-        labels={Label.POOL.value: facts.SYSTEM_POOL},
+        labels={Label.POOL.value: SYSTEM_POOL},
         scaling_config=aws.eks.NodeGroupScalingConfigArgs(
             desired_size=facts.SYSTEM_MIN, min_size=facts.SYSTEM_MIN, max_size=facts.SYSTEM_MAX
         ),

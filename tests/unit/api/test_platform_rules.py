@@ -6,6 +6,7 @@ import pytest
 
 from components.api.codes import Code
 from components.errors import Severity
+from components.labels import SYSTEM_POOL
 from tests.support.api_manifests import OWN, Edit, load
 
 CLUSTER = """\
@@ -76,6 +77,10 @@ REFUSED = [
             "spec.nodePools[0].capacityBlock.capacityReservationId", "must match"),
     Refused("pool name", cluster("Nebius", "", "", "GPU_pool"), Code.NAME_INVALID, "spec.nodePools[0].name"),
     Refused("long pool name", cluster("Nebius", "", "", "a" * 41), Code.VALUE_LENGTH, "spec.nodePools[0].name"),
+    Refused("the system's pool name", cluster("EKS", "region: us-east-1", ", zones: [us-east-1a]", SYSTEM_POOL),
+            Code.POOL_NAME_RESERVED, "spec.nodePools[0].name", "reserved for the pool"),
+    Refused("the system's pool name elsewhere", cluster("Nebius", "", "", SYSTEM_POOL), Code.POOL_NAME_RESERVED,
+            "spec.nodePools[0].name", "reserved for the pool"),
     Refused("block of another source", cluster("EKS").replace("eks:", "gke:").replace("{}", "{region: a}"),
             Code.BLOCK_MISSING, "spec.cluster.source", "needs the block `eks`"),
     Refused("unknown identity", cluster("Nebius", "credentials: {name: prod}"), Code.REFERENCE_MISSING,

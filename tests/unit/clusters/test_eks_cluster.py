@@ -410,7 +410,6 @@ def test_clusters_of_one_credential_and_region_share_an_identity() -> None:
             "eks-external-id",
             id="external-id",
         ),
-        pytest.param(fleet(eks(pools=[pool("berth-system")])), "pool-name-reserved", id="system-pool"),
     ],
 )
 def test_what_eks_cannot_do_is_refused_before_anything_is_made(known: Fleet, code: str) -> None:

@@ -1,5 +1,6 @@
 """Each rule finds what it names: a stack in order, a stack that breaks the rule, and a component that lies."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,64 @@ def elsewhere(parts: Parts) -> None:
         parts[f"{QWEN}-{part}"]["provider"] = "eks-b-kubernetes"
 
 
+def in_terms(*terms: list[tuple[str, list[str]]]) -> dict[str, Any]:
+    """Pin pods by required node affinity, each term with expressions of its own."""
+    pools = [[{"key": "modelplane.ai/pool", "operator": how, "values": names} for how, names in term] for term in terms]
+    selector = {"nodeSelectorTerms": [{"matchExpressions": each} for each in pools]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}}}
+
+
+def helper(parts: Parts, spec: dict[str, Any]) -> None:
+    """Add a workload of somebody's own."""
+    parts["helper"] = {"type": "kubernetes:apps/v1:Deployment", "props": {"spec": {"template": {"spec": spec}}}}
+
+
+def in_pool(pool: str) -> dict[str, Any]:
+    """Pin pods to a pool by their node selector."""
+    return {"nodeSelector": {"modelplane.ai/pool": pool}}
+
+
+def required(*terms: list[str]) -> dict[str, Any]:
+    """Pin pods by required node affinity, each term to some pools."""
+    return in_terms(*([("In", term)] for term in terms))
+
+
+def renamed(parts: Parts, pool: str) -> None:
+    """Give the GPU pool another name, and take the toleration from its pods."""
+    props(parts, "eks-a/l4")["pool"] = pool
+    props(parts, "eks-a/l4-nodes")["labels"]["modelplane.ai/pool"] = pool
+    props(parts, QWEN)["placement"][0]["members"][0]["pool"] = pool
+    pod(parts).update(in_pool(pool), tolerations=[])
+
+
+def thief(parts: Parts, claims: str = "claims") -> None:
+    """Add a replica that says it claims nothing, and whose 50 pods claim through a template all the same."""
+    name = "ml/thief/eks-a/0"
+    parts[name] = copy.deepcopy(parts[QWEN])
+    said = props(parts, name)
+    said["deployment"], said["cacheFootprint"], said["shape"]["cache"] = "thief", None, None
+    said["shape"]["engines"][0]["members"][0]["requests"] = []
+    said["placement"][0]["members"][0]["claims"] = []
+    parts[f"{name}-workload"] = copy.deepcopy({**parts[WORKLOAD], "parent": name})
+    spec = props(parts, f"{name}-workload")["spec"]
+    spec["replicas"] = 50
+    spec["template"]["spec"]["resourceClaims"][0]["resourceClaimTemplateName"] = claims
+    del spec["template"]["spec"]["volumes"]
+
+
+def at_the_root(parts: Parts) -> None:
+    """Put the template that a thief uses at the root of the stack."""
+    parts["extra"] = copy.deepcopy({**parts[f"{QWEN}-claims"], "parent": ""})
+    props(parts, "extra")["metadata"]["name"] = "big"
+    thief(parts, "big")
+
+
+def nameless(parts: Parts) -> None:
+    """Use a template that may be one whose name only the cluster will say."""
+    pod(parts)["resourceClaims"][0]["resourceClaimTemplateName"] = "late"
+    props(parts, f"{QWEN}-claims")["metadata"]["name"] = UNKNOWN
+
+
 TAINTS: list[tuple[str, Change, list[str]]] = [
     ("in order", lambda parts: None, []),
     (
@@ -82,7 +141,7 @@ TAINTS: list[tuple[str, Change, list[str]]] = [
             system={
                 "type": "aws:eks/nodeGroup:NodeGroup",
                 "provider": "aws",
-                "props": {"labels": {"modelplane.ai/pool": "system"}},
+                "props": {"labels": {"modelplane.ai/pool": "berth-system"}, "instanceTypes": ["m6i.xlarge"]},
             }
         ),
         [],
@@ -100,14 +159,47 @@ TAINTS: list[tuple[str, Change, list[str]]] = [
         [f"gpu-taint-tolerated {WORKLOAD}"],
     ),
     (
-        "the system's own pool is free for all",
+        "GPU nodes without a label that says so",
         lambda parts: parts.update(
-            helper={
-                "type": "kubernetes:apps/v1:Deployment",
-                "props": {"spec": {"template": {"spec": {"nodeSelector": {"modelplane.ai/pool": "system"}}}}},
+            stray={
+                "type": "aws:eks/nodeGroup:NodeGroup",
+                "provider": "aws",
+                "props": {"instanceTypes": ["m6i.large", "p5.48xlarge"]},
             }
         ),
+        ["gpu-pool-tainted stray"],
+    ),
+    ("the system's own pool is free for all", lambda parts: helper(parts, in_pool("berth-system")), []),
+    (
+        "a GPU pool that took the name of the system's",
+        lambda parts: renamed(parts, "berth-system"),
+        [f"gpu-taint-tolerated {WORKLOAD}"],
+    ),
+    (
+        "pinned by affinity to a pool that they do not tolerate",
+        lambda parts: helper(parts, required(["l4"])),
+        ["gpu-taint-tolerated helper"],
+    ),
+    (
+        "pinned by affinity to pools of which they tolerate none",
+        lambda parts: helper(parts, required(["l4"], ["l5"])),
+        ["gpu-taint-tolerated helper"],
+    ),
+    ("free to use another pool", lambda parts: helper(parts, required(["l4", "berth-system"])), []),
+    (
+        "another term of the affinity leaves the pool open",
+        lambda parts: helper(parts, in_terms([("In", ["l4"])], [("NotIn", ["l5"])])),
         [],
+    ),
+    (
+        "a term without an expression leaves no pool open",
+        lambda parts: helper(parts, in_terms([("In", ["l4"])], [])),
+        ["gpu-taint-tolerated helper"],
+    ),
+    (
+        "all expressions of a term count",
+        lambda parts: helper(parts, in_terms([("In", ["l4", "berth-system"]), ("In", ["l4", "l5"])])),
+        ["gpu-taint-tolerated helper"],
     ),
     ("the cluster is drained", drain, [f"cluster-taint-tolerated {QWEN}"]),
     ("it was there before the drain", lambda parts: drain(parts, "maintenance:NoExecute"), []),
@@ -132,7 +224,49 @@ DEVICES: list[tuple[str, Change, list[str]]] = [
     (
         "the workload is on a cluster of nobody's",
         lambda parts: parts[WORKLOAD].update(provider="eks-a-kubernetes-2"),
-        [f"component-truthful {QWEN}"],
+        [f"component-truthful {QWEN}", f"devices-within-pool {WORKLOAD}"],
+    ),
+    (
+        "pods claim through another replica's template",
+        thief,
+        [
+            *("component-truthful ml/thief/eks-a/0", "device-one-owner ml/thief/eks-a/0-workload"),
+            "devices-within-pool eks-a/l4",
+        ],
+    ),
+    (
+        "pods claim through a template that is nobody's",
+        at_the_root,
+        ["component-truthful ml/thief/eks-a/0", "devices-within-pool eks-a/l4"],
+    ),
+    (
+        "the claim template does not exist",
+        lambda parts: pod(parts)["resourceClaims"].append({"name": "b", "resourceClaimTemplateName": "gone"}),
+        [f"devices-within-pool {WORKLOAD}"],
+    ),
+    (
+        "the claim template is in another namespace",
+        lambda parts: props(parts, f"{QWEN}-claims")["metadata"].update(namespace="other"),
+        [f"component-truthful {QWEN}", f"devices-within-pool {WORKLOAD}"],
+    ),
+    ("the claim template may be one whose name is not known", nameless, []),
+    (
+        "a second provider of the same cluster makes the claim template",
+        lambda parts: (
+            parts.update({"eks-a-again": {"type": "pulumi:providers:kubernetes", "parent": "eks-a", "props": {}}}),
+            parts[f"{QWEN}-claims"].update(provider="eks-a-again"),
+        ),
+        [],
+    ),
+    (
+        "pods claim on one of several pools",
+        lambda parts: (pod(parts).pop("nodeSelector"), pod(parts).update(required(["l4", "l5"]))),
+        [f"component-truthful {QWEN}", "devices-within-pool eks-a/(no pool)"],
+    ),
+    (
+        "pods claim on the pool that they are pinned to by affinity",
+        lambda parts: (pod(parts).pop("nodeSelector"), pod(parts).update(required(["l4"]))),
+        [],
     ),
     (
         "the claim takes all devices of a node",
@@ -178,6 +312,28 @@ DEVICES: list[tuple[str, Change, list[str]]] = [
     ("a device plugin from a folder", chart("./charts/nvidia-device-plugin/"), ["device-one-owner other"]),
     ("an operator that serves devices", chart("gpu-operator"), ["device-one-owner other"]),
     ("an operator that does not", chart("gpu-operator", {"devicePlugin": {"enabled": False}}), []),
+    (
+        "a device plugin from a chart that the program renders",
+        lambda parts: parts.update(
+            other={"type": "kubernetes:helm.sh/v4:Chart", "props": {"chart": "nvidia-device-plugin"}}
+        ),
+        ["device-one-owner other"],
+    ),
+    (
+        "an operator told to serve devices",
+        lambda parts: parts.update(other={"type": "kubernetes:nvidia.com/v1:ClusterPolicy", "props": {"spec": {}}}),
+        ["device-one-owner other"],
+    ),
+    (
+        "an operator told not to",
+        lambda parts: parts.update(
+            other={
+                "type": "kubernetes:nvidia.com/v1:ClusterPolicy",
+                "props": {"spec": {"devicePlugin": {"enabled": False}}},
+            }
+        ),
+        [],
+    ),
     (
         "a device plugin without a chart",
         lambda parts: parts.update(
@@ -352,6 +508,32 @@ def test_a_replica_may_not_pretend_to_have_been_there(change: Change, rule: str)
     assert broken(change, {"existing": ["ml/other/eks-a/0"]}) == [f"{rule} {QWEN}"]
     assert broken(change, {"existing": [QWEN]}) == []
     assert broken(change) == []
+
+
+def test_a_template_that_may_be_the_one_is_waited_for() -> None:
+    """Its name is not known yet, so what its pods claim is neither right nor wrong."""
+    parts = fleet()
+    nameless(parts)
+    deferred = {found.rule.name for found in judge(stack_of(parts), RULES, {}) if found.deferred}
+    assert {"devices-within-pool", "component-truthful", "device-one-owner"} <= deferred
+
+
+@pytest.mark.parametrize(
+    ("types", "gpus"),
+    [
+        *((name, True) for name in ("g4dn.xlarge", "g6e.48xlarge", "gr6.4xlarge", "p4d.24xlarge", "p6-b200.48xlarge")),
+        *((name, False) for name in ("m6g.large", "c7gn.large", "t3.medium", "inf2.xlarge", "hpc7g.4xlarge")),
+        (UNKNOWN, None),
+        (None, False),
+    ],
+)
+def test_machine_types_with_gpus_are_known_by_their_series(types: Any, gpus: bool | None) -> None:  # noqa: FBT001
+    """A node group of them needs the taint; one whose type is not known yet is judged later."""
+    parts = fleet()
+    props_ = {"instanceTypes": [types] if isinstance(types, str) else types}
+    parts["stray"] = {"type": "aws:eks/nodeGroup:NodeGroup", "provider": "aws", "props": props_}
+    judged = [each for each in judge(stack_of(parts), RULES, {}) if each.rule.name == "gpu-pool-tainted"]
+    assert [(each.subject, each.deferred) for each in judged] == ([] if gpus is False else [("stray", gpus is None)])
 
 
 def test_gangs_count_leader_and_workers() -> None:
