@@ -527,7 +527,7 @@ def test_a_template_that_may_be_the_one_is_waited_for() -> None:
         (None, False),
     ],
 )
-def test_machine_types_with_gpus_are_known_by_their_series(types: Any, gpus: bool | None) -> None:  # noqa: FBT001
+def test_machine_types_with_gpus_are_known_by_their_series(types: Any, gpus: bool | None) -> None:
     """A node group of them needs the taint; one whose type is not known yet is judged later."""
     parts = fleet()
     props_ = {"instanceTypes": [types] if isinstance(types, str) else types}
