@@ -27,11 +27,15 @@ from components.naming import ReplicaId
 class Moves:
     """The moves of a pass; every method takes one deployment's work one stage further."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, judge: Judge) -> None:
+    def __init__(
+        self, filters: Filters, ledger: Ledger, placer: Placer, judge: Judge, *, by_readiness: bool = True
+    ) -> None:
         self._filters = filters
         self._ledger = ledger
         self._placer = placer
         self._judge = judge
+        self._by_readiness = by_readiness
+        """Whether scaling down spares those that serve."""
 
     def retain(self, work: Work, replicas: Sequence[ExistingReplica]) -> None:
         """Judge the live replicas, and decide which are too many."""
@@ -48,7 +52,8 @@ class Moves:
                 work.edited.append((replica, reason))
         self._scale_down(work)
         self._change_unserved(work)
-        _let_go(work, len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas)
+        surplus = len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas
+        _let_go(work, surplus, by_readiness=self._by_readiness)
         stay = [*work.kept, *(replica for replica, _ in work.edited), *(replica for replica, _, _ in work.changed)]
         work.own = Counter(self._filters.position[replica.id.cluster] for replica in stay)
 
@@ -91,13 +96,12 @@ class Moves:
                     return True
         return False
 
-    @staticmethod
-    def finish(work: Work) -> None:
+    def finish(self, work: Work) -> None:
         """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits.
 
         What would only be better off elsewhere, on a cluster that is not ready, simply stays.
         """
-        _let_go(work, work.replacing)
+        _let_go(work, work.replacing, by_readiness=self._by_readiness)
         work.stranded = [replica for replica, reason in work.moving if reason is not Reason.REPINNED]
         work.waiting = [replica for replica, _ in work.edited]
         for replica, reason in work.moving:
@@ -144,11 +148,10 @@ class Moves:
         self._placer.freed(position)
         return position, options
 
-    @staticmethod
-    def _scale_down(work: Work) -> None:
+    def _scale_down(self, work: Work) -> None:
         surplus = len(work.kept) - work.deployment.replicas
         if surplus > 0:
-            gone = set(scale_down_order(work.kept)[:surplus])
+            gone = set(scale_down_order(work.kept, by_readiness=self._by_readiness)[:surplus])
             work.leaving |= dict.fromkeys(sorted(gone), (Reason.SCALED_DOWN, None))
             work.kept = [replica for replica in work.kept if replica.id not in gone]
 
@@ -163,7 +166,7 @@ class Moves:
                 work.edited.remove(pair)
 
 
-def _let_go(work: Work, number: int) -> None:
+def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:
     """Let ``number`` old replicas go, because others run in their place, or because fewer are wanted.
 
     The choice depends on who is there and not on who has just been placed, so it is the same when it is made again
@@ -174,7 +177,7 @@ def _let_go(work: Work, number: int) -> None:
         return
     reasons = {replica.id: reason for replica, reason in (*work.moving, *work.edited)}
     moving = {replica.id for replica, _ in work.moving}
-    crowd = {replica: rank for rank, replica in enumerate(scale_down_order(work.olds))}
+    crowd = {replica: rank for rank, replica in enumerate(scale_down_order(work.olds, by_readiness=by_readiness))}
     paired = {successor for _, successor in work.leaving.values()}
     successors = [each for each in work.current if each not in paired]
     beside = {successor.cluster for successor in work.current}

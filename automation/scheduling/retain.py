@@ -4,6 +4,7 @@ A replica stays unless a reason of the one table says otherwise, and a mistake i
 namespace; the deployment's and the cache's selectors intersect; a replica whose cluster merely has a problem stays.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from automation.scheduling.matching import Match, Matcher, requests_of
 from automation.scheduling.patterns import Demand
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import ClusterState, Deployment
+from automation.scheduling.work import serves
 from components.checks.taints import untolerated
 from components.lock import EngineShape, MemberPlacement, MemberShape
 from components.naming import ReplicaId
@@ -161,19 +163,18 @@ def _claimed(member: MemberShape, place: MemberPlacement, hardware: Hardware) ->
     return hardware.demand(takings) if takings else None
 
 
-def scale_down_order(replicas: Iterable[ExistingReplica]) -> list[ReplicaId]:
+def scale_down_order(replicas: Iterable[ExistingReplica], *, by_readiness: bool = True) -> list[ReplicaId]:
     """Return replicas in the order in which scaling down takes them.
 
-    Each time the one on the cluster with most of them, then the last cluster by name, then the highest index.
+    Those that serve nobody come first, unless ``by_readiness`` is off as the predecessor has it. Among equals, each
+    time the one on the cluster with most of them, then the last cluster by name, then the highest index.
     """
-    left = {replica.id for replica in replicas}
+    left = {replica.id: by_readiness and serves(replica) for replica in replicas}
     order: list[ReplicaId] = []
     while left:
-        crowd: dict[str, int] = {}
-        for replica in left:
-            crowd[replica.cluster] = crowd.get(replica.cluster, 0) + 1
-        taken = max(left, key=lambda replica: (crowd[replica.cluster], replica.cluster, replica.index))
-        left.remove(taken)
+        crowd = Counter(replica.cluster for replica in left)
+        taken = max(left, key=lambda each: (not left[each], crowd[each.cluster], each.cluster, each.index))
+        del left[taken]
         order.append(taken)
     return order
 

@@ -67,7 +67,7 @@ class Pass:
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
         self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
-        self.moves = Moves(self.filters, self.ledger, self.placer, self.judge)
+        self.moves = Moves(self.filters, self.ledger, self.placer, self.judge, by_readiness=not compatible)
         self.works: dict[NamespacedName, Work] = {}
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):

@@ -7,7 +7,7 @@ import pytest
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.reason import Reason
-from automation.scheduling.snapshot import CacheNeed, Cluster, Deployment
+from automation.scheduling.snapshot import CacheNeed, Cluster, Deployment, Strategy
 from components.lock import Phase
 from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, live, member, plan, pool, where
 
@@ -138,3 +138,40 @@ def test_a_move_waits_for_one_place_and_strands_the_rest() -> None:
     made = plan([full, cluster("b", pool("gpus", gpu(count=4)))], [two], [live(two, "a"), live(two, "a", 1)])
     assert where(made) == ["d@a/0", "d@b/0"]
     assert [(each.placed, each.stranded) for each in made.shortfalls] == [(1, 1)]
+
+
+@dataclass(frozen=True)
+class ScaleDown:
+    """Two replicas of which one is wanted; ``idle`` holds the phase and readiness of those that serve nobody."""
+
+    name: str
+    idle: dict[str, tuple[Phase, bool]]
+    goes: str
+    strategy: Strategy = Strategy.SPREAD
+
+
+SCALE_DOWNS = [
+    ScaleDown("all serve: the last cluster by name", {}, "b/0"),
+    ScaleDown("one never served", {"a/0": (Phase.STARTING, False)}, "a/0"),
+    ScaleDown("one broke", {"a/0": (Phase.SERVING, False)}, "a/0"),
+    ScaleDown("one drains already", {"a/0": (Phase.DRAINING, True)}, "a/0"),
+    ScaleDown("none serves", {"a/0": (Phase.STARTING, False), "b/0": (Phase.STARTING, False)}, "b/0"),
+    ScaleDown("the predecessor does not look", {"a/0": (Phase.STARTING, False)}, "b/0", Strategy.COMPATIBLE),
+]
+
+
+@pytest.mark.parametrize("case", SCALE_DOWNS, ids=lambda case: case.name)
+def test_scaling_down_keeps_the_replica_that_serves(case: ScaleDown) -> None:
+    """The one that serves nobody goes, then the predecessor's order decides; Compatible knows that order alone."""
+    states = {place: case.idle.get(place, (Phase.SERVING, True)) for place in ("a/0", "b/0")}
+    replicas = [live(WANTED, place[0], phase=phase, ready=ready) for place, (phase, ready) in states.items()]
+    made = plan([cluster("a"), cluster("b")], [WANTED], replicas, strategy=case.strategy)
+    assert [(str(each.id), each.reason) for each in made.leaving] == [(f"ml/d/{case.goes}", Reason.SCALED_DOWN)]
+
+
+def test_scaling_down_an_edited_deployment_keeps_the_replica_that_serves() -> None:
+    """The old shapes are chosen among in the same order: one that broke goes before one that serves."""
+    edited = deployment("d", 1, engine("main", member(4)), version="v2")
+    replicas = [live(WANTED, "a", ready=False), live(WANTED, "b")]
+    made = plan([cluster("a", pool(nodes=0)), cluster("b", pool(nodes=0))], [edited], replicas)
+    assert [str(each.id) for each in made.leaving] == ["ml/d/a/0"]
