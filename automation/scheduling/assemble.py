@@ -52,8 +52,11 @@ class Assembly:
         placed.sort(key=lambda each: each.id)
         return placed
 
-    def shortfalls(self, summary: Callable[[Work], str]) -> Iterator[Shortfall]:
-        """Yield a shortfall for every deployment that does not get all it asks for."""
+    def shortfalls(self, summary: Callable[[Work], str], waiting: Callable[[Work], str]) -> Iterator[Shortfall]:
+        """Yield a shortfall for every deployment that does not get all it asks for.
+
+        ``summary`` says why nothing more is placed, ``waiting`` why replicas keep an older shape.
+        """
         for (namespace, name), work in self._works.items():
             wanted, placed = work.deployment.replicas, work.placed
             if placed < wanted or work.waiting or work.stranded:
@@ -64,7 +67,7 @@ class Assembly:
                     placed,
                     outdated=len(work.waiting),
                     stranded=len(work.stranded),
-                    message="; ".join(_complaints(work, summary)),
+                    message="; ".join(_complaints(work, summary, waiting)),
                 )
 
     def _of(self, work: Work) -> Iterator[Placed]:
@@ -212,7 +215,7 @@ class Assembly:
         return fits
 
 
-def _complaints(work: Work, summary: Callable[[Work], str]) -> Iterator[str]:
+def _complaints(work: Work, summary: Callable[[Work], str], waiting: Callable[[Work], str]) -> Iterator[str]:
     wanted, placed = work.deployment.replicas, work.placed
     if placed < wanted:
         yield f"{placed} of {wanted} placed"
@@ -221,16 +224,4 @@ def _complaints(work: Work, summary: Callable[[Work], str]) -> Iterator[str]:
         names = ", ".join(str(replica.id) for replica in work.stranded)
         yield f"{names} must leave and {'has' if len(work.stranded) == 1 else 'have'} nowhere to go"
     if work.waiting:
-        yield _waiting(work)
-
-
-def _waiting(work: Work) -> str:
-    number = len(work.waiting)
-    if work.changed or work.leaving or work.new:
-        return f"{number} keep{'s' if number == 1 else ''} the old shape until a later move"
-    if number == 1 and work.deployment.replicas == 1:
-        return (
-            f"{work.waiting[0].id} keeps its old shape: there is no room beside it and no other replica serves"
-            " meanwhile; make room, or allow a gap with surge.allowGap"
-        )
-    return f"{number} keep{'s' if number == 1 else ''} the old shape: there is no room, and not all others serve"
+        yield waiting(work)

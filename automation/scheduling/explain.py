@@ -70,6 +70,17 @@ class Explainer:
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
         return f"0/{total} clusters: {', '.join(parts)}"
 
+    def refusals(self, work: Work) -> dict[int, str]:
+        """Return why a filter refuses each cluster on which replicas wait with an older shape, by position."""
+        codes = self._codes(work)
+        found = {}
+        for position in sorted({self._filters.position[replica.id.cluster] for replica in work.waiting}):
+            if position in codes:
+                name, code = self._filters.clusters[position].name, codes[position]
+                head = "the new one suits no pool of" if code in _OF_POOLS else "nothing new is put on"
+                found[position] = f"{head} cluster {name}: {self._refusal(work, position, code)[0]}"
+        return found
+
     def _codes(self, work: Work) -> dict[int, Code]:
         """Return the first failing filter of every refused cluster, room aside."""
         codes: dict[int, Code] = {}
@@ -100,19 +111,14 @@ class Explainer:
         cluster = self._filters.clusters[position]
         planned = cluster.state is ClusterState.PLANNED
         if code is not None and not taken:
-            of_pools = code in _OF_POOLS or (code is Code.GOING_AWAY and cluster.state is not ClusterState.GOING_AWAY)
-            pools = tuple(self._pools(work, position)) if of_pools else ()
-            worst = next((each for each in pools if each.code is code), None)
-            message = worst.message if worst else _message(code, cluster, work.deployment)
-            if code is Code.NO_FABRIC:
-                message = self._fabric(work, position) or message
+            message, worst, pools = self._refusal(work, position, code)
             wanted, free = (worst.wanted, worst.free) if worst else (None, None)
             return Verdict(cluster.name, code, message, planned, taken, wanted, free, pools)
         pools = tuple(self._pools(work, position))
         if taken:
             message = f"holds {taken} of its replicas"
             if code is not None:
-                message += f"; gets no more: {_message(code, cluster, work.deployment)}"
+                message += f"; gets no more: {self._refusal(work, position, code)[0]}"
             return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools)
         hosting = self._filters.hosting(work.need, position)
         assert hosting is not None
@@ -129,6 +135,19 @@ class Explainer:
         message = worst.message if worst else together or "its engines fit one by one, and not together"
         wanted, free = (worst.wanted, worst.free) if worst else (None, None)
         return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
+
+    def _refusal(
+        self, work: Work, position: int, code: Code
+    ) -> tuple[str, PoolVerdict | None, tuple[PoolVerdict, ...]]:
+        """Say why a filter refuses a cluster, with the pool that decided and all pools where pools are the reason."""
+        cluster = self._filters.clusters[position]
+        of_pools = code in _OF_POOLS or (code is Code.GOING_AWAY and cluster.state is not ClusterState.GOING_AWAY)
+        pools = tuple(self._pools(work, position)) if of_pools else ()
+        worst = next((each for each in pools if each.code is code), None)
+        message = worst.message if worst else _message(code, cluster, work.deployment)
+        if code is Code.NO_FABRIC:
+            message = self._fabric(work, position) or message
+        return message, worst, pools
 
     def _pools(self, work: Work, position: int) -> Iterator[PoolVerdict]:
         """Yield what every engine would find on every pool: its first failure, or that it fits."""

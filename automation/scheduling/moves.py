@@ -88,13 +88,14 @@ class Moves:
             return False
         for pair in sorted(work.edited, key=lambda pair: (pair[0].ready, pair[0].id)):
             others = [*work.kept, *(each for each, _ in work.edited if each is not pair[0])]
-            if work.deployment.allow_gap or any(serves(each) for each in others):
-                spot = self._in_place(work, pair[0])
-                if spot is not None:
-                    work.changed.append((pair[0], spot, Reason.EDITED_IN_PLACE))
-                    work.edited.remove(pair)
-                    return True
+            may = work.deployment.allow_gap or any(serves(each) for each in others)
+            if may and self._change(work, pair, Reason.EDITED_IN_PLACE):
+                return True
         return False
+
+    def suits_in_place(self, work: Work, replica: ExistingReplica) -> bool:
+        """Whether the wanted shape has room on a replica's own cluster once its own pods are gone."""
+        return self._in_place(work, replica) is not None
 
     def finish(self, work: Work) -> None:
         """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits.
@@ -131,7 +132,7 @@ class Moves:
         return spot
 
     def _in_place(self, work: Work, replica: ExistingReplica) -> Spot | None:
-        """Find room for the wanted shape on a replica's own cluster in the place of its own pods, and take it."""
+        """Find room for the wanted shape on a replica's own cluster in the place of its own pods."""
         position = self._filters.position[replica.id.cluster]
         hosting = self._filters.hosting(work.need, position)
         if hosting is None or not self._filters.clusters[position].state.takes_replicas:
@@ -141,12 +142,21 @@ class Moves:
         before = self._judge.adds(replica, position)
         self._ledger.charge(position, before, times=-1)
         options = self._ledger.room(position, hosting)
-        if options is None:
-            self._ledger.charge(position, before)
-            return None
+        self._ledger.charge(position, before)
+        return None if options is None else (position, options)
+
+    def _change(self, work: Work, pair: tuple[ExistingReplica, Reason], reason: Reason) -> bool:
+        """Change a replica in place if the wanted shape has room there, and take that room."""
+        spot = self._in_place(work, pair[0])
+        if spot is None:
+            return False
+        position, options = spot
+        self._ledger.charge(position, self._judge.adds(pair[0], position), times=-1)
         self._ledger.charge(position, adds_of(options))
         self._placer.freed(position)
-        return position, options
+        work.changed.append((pair[0], spot, reason))
+        work.edited.remove(pair)
+        return True
 
     def _scale_down(self, work: Work) -> None:
         surplus = len(work.kept) - work.deployment.replicas
@@ -160,10 +170,7 @@ class Moves:
         for pair in [pair for pair in work.edited if unserved(pair[0])]:
             if len(work.changed) >= free:
                 return
-            spot = self._in_place(work, pair[0])
-            if spot is not None:
-                work.changed.append((pair[0], spot, Reason.EDITED_UNSERVED))
-                work.edited.remove(pair)
+            self._change(work, pair, Reason.EDITED_UNSERVED)
 
 
 def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:

@@ -38,6 +38,7 @@ from automation.scheduling.room import Owners, RoomExplainer
 from automation.scheduling.shrink import Shrinks
 from automation.scheduling.snapshot import Accounting, ClusterState, Deployment, Snapshot, Strategy
 from automation.scheduling.trace import Trace
+from automation.scheduling.waiting import Waiting
 from automation.scheduling.work import Work
 
 __all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "Shrinking", "schedule"]
@@ -170,6 +171,7 @@ class Pass:
 
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
         explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works)
+        waiting = Waiting(self.filters, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)
         placements = assembly.placements(self.snapshot.held)
         leaving = [
@@ -182,7 +184,7 @@ class Pass:
                 leaving += [Leaving(replica.id, Reason.REMOVED) for replica in replicas]
         return Schedule(
             placements=tuple(placements),
-            shortfalls=tuple(assembly.shortfalls(explainer.summary)),
+            shortfalls=tuple(assembly.shortfalls(explainer.summary, waiting.message)),
             trace=Trace(tuple(works), explainer.explain),
             leaving=tuple(sorted(leaving, key=lambda each: each.id)),
             overfull=overfull,

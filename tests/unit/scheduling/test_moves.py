@@ -270,6 +270,96 @@ def test_a_lone_replica_without_room_is_reported_with_the_way_out() -> None:
     assert "surge.allowGap" in short.message
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A lone replica on cluster ``a`` whose edit waits, and why."""
+
+    name: str
+    clusters: Sequence[Cluster]
+    wanted: Deployment
+    words: str
+    gap: bool = False
+
+
+def edited_to(count: int = 8, selector: str = "any", **other: Any) -> Deployment:
+    """Return the deployment with another request."""
+    return deployment("d", 1, engine("main", member(count, selector)), version="v2", **other)
+
+
+SILENT = cluster("a", state="not ready", why="it did not answer at noon")
+KEPT = [
+    Kept(
+        "no device matches", [cluster("a")], edited_to(selector="none"), "suits no pool of cluster a: request gpu: h100"
+    ),
+    Kept(
+        "the selector fails",
+        [cluster("a")],
+        edited_to(selector="boom"),
+        "boom cannot be evaluated on h100: no such key: x",
+    ),
+    Kept("larger than a node", [cluster("a")], edited_to(16), "request gpu wants 16 devices, a node has 8 of h100"),
+    Kept("its cluster is silent", [SILENT], edited_to(), "nothing new is put on cluster a: it did not answer at noon"),
+    Kept(
+        "its cluster is silent and the other full",
+        [SILENT, cluster("b", pool(nodes=0))],
+        edited_to(),
+        "it did not answer at noon; there is no room elsewhere",
+    ),
+    Kept("no room beside it", [cluster("a")], edited_to(), "there is no room beside it and no other", gap=True),
+    Kept(
+        "tainted since, and no room elsewhere",
+        [cluster("a", taints=["k=v:NoSchedule"])],
+        edited_to(),
+        "nothing new is put on cluster a: the cluster has the taint k=v:NoSchedule",
+        gap=True,
+    ),
+    Kept(
+        "a gap is allowed and would not help",
+        [cluster("a", pool("gpus"), pool("more", nodes=0))],
+        deployment("d", 1, WHOLE, engine("more", member(8)), version="v2", allow_gap=True),
+        "there is no room beside it, nor in its place; make room",
+    ),
+    Kept(
+        "a gap is not allowed and would not help",
+        [cluster("a")],
+        deployment("d", 1, WHOLE, engine("more", member(8)), version="v2"),
+        "there is no room beside it, nor in its place; make room",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.name)
+def test_a_kept_shape_is_explained_by_the_verdict(case: Kept) -> None:
+    """The headline says what is in the way, and offers a gap only where a gap would do."""
+    (short,) = plan(case.clusters, [case.wanted], [live(OLD, "a")]).shortfalls
+    assert short.outdated == 1
+    assert short.message.startswith("ml/d/a/0 keeps its old shape: ")
+    assert case.words in short.message
+    assert ("surge.allowGap" in short.message) is case.gap
+
+
+def test_replicas_that_wait_for_one_reason_are_said_together() -> None:
+    """Two on the cluster that does not answer, one on another where the new shape suits no pool."""
+    clusters = [SILENT, cluster("b", pool("gpus", gpu(count=4)))]
+    replicas = [live(OLD, "a"), live(OLD, "a", 1), live(OLD, "b")]
+    (short,) = plan(clusters, [replace(edited_to(), replicas=3)], replicas).shortfalls
+    first, second = short.message.split("; ")
+    assert first.startswith("2 keep the old shape: nothing new is put on cluster a")
+    assert second.startswith(
+        "ml/d/b/0 keeps its old shape: the new one suits no pool of cluster b: request gpu wants 8"
+    )
+
+
+def test_a_cluster_that_gets_no_more_says_why() -> None:
+    """Where a replica is already, the verdict names what refuses the next one, not that the cluster is well."""
+    made = plan([cluster("a")], [edited_to(selector="boom")], [live(OLD, "a")])
+    message = made.trace["ml", "d"].verdict("a").message
+    assert (
+        message
+        == "holds 1 of its replicas; gets no more: request gpu: boom cannot be evaluated on h100: no such key: x"
+    )
+
+
 def test_other_claims_of_the_same_shape_are_surged() -> None:
     """A class that names another DeviceClass makes a successor: claim templates cannot change."""
     renamed = pool("gpus", gpu(device_class="gpu.example.com"), nodes=2)
