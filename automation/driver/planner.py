@@ -18,6 +18,7 @@ from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
+from automation.driver.wrong_selectors import refuse_wrong_selectors
 from automation.engine.changes import platform_changes, restorations
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.runner import Preview
@@ -81,7 +82,10 @@ class Plan:
 def make_plan(
     session: Session, situation: Situation, *, previews: bool = True, refresh: Refresh = Refresh.AUTO
 ) -> Plan:
-    """Plan from ``situation``. Without ``previews`` the engine is not asked, and the platform is taken as unchanged."""
+    """Plan from ``situation``; raises ConfigError where a selector is wrong.
+
+    Without ``previews`` the engine is not asked, the platform is taken as unchanged, and one who looks sees verdicts.
+    """
     if previews:
         require_provisions(session, situation)
     changes = _ask_platform(session, situation, refresh) if previews else NO_CHANGES
@@ -89,6 +93,7 @@ def make_plan(
         plan = replace(_decide(session, situation, changes), refresh=refresh)
         if not previews:
             return plan
+        refuse_wrong_selectors(situation.fleet, plan.schedule)
         plan = replace(plan, previews=preview_target(session, plan))
         found = _changes(plan.previews, situation)
         if _foreseen(found, changes, plan.target):

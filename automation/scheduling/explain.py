@@ -6,7 +6,9 @@ Since pods are only added while a pass places, what had no room when it was aske
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import groupby
+from operator import or_
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Filters
@@ -15,6 +17,7 @@ from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
 from automation.scheduling.remedy import Remedies
+from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Purchase
 from automation.scheduling.trace import DeploymentTrace
@@ -69,6 +72,27 @@ class Explainer:
         codes[Code.NO_ROOM] += total - refused
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
         return f"0/{total} clusters: {', '.join(parts)}"
+
+    def wrong_selectors(self, work: Work) -> Iterator[WrongSelector]:
+        """Yield the selectors that fail on devices they are about, where no cluster that is asked for has a match.
+
+        Clusters count whether or not they take replicas now: a selector that matches on a drained one is not wrong.
+        """
+        refused = dict(self._filters.refused(work.deployment, work.need))
+        asked = self._filters.everywhere & ~reduce(or_, (refused.get(code, 0) for code in _NOT_ASKED))
+        if asked & self._filters.hosting_clusters(work.need):
+            return
+        codes = {position: self._unhosted_code(work, position) for position in self._filters.members(asked)}
+        if not set(codes.values()) <= _MATCHLESS:
+            return
+        said: set[str] = set()
+        for position in (position for position, code in codes.items() if code is Code.SELECTOR_ERROR):
+            for pool in self._pools(work, position):
+                if pool.meant and pool.expression not in said:
+                    said.add(pool.expression)
+                    name = self._filters.clusters[position].name
+                    text = pool.message.partition(f" cannot be evaluated on {pool.device}: ")[2]
+                    yield WrongSelector(*work.deployment.key, pool.expression, name, pool.pool, pool.device, text)
 
     def refusals(self, work: Work) -> dict[int, str]:
         """Return why a filter refuses each cluster on which replicas wait with an older shape, by position."""
@@ -184,6 +208,7 @@ class Explainer:
                     match.device,
                     match.wanted,
                     match.free,
+                    match.meant or match.final,
                 )
             claims = claims or match.demand is not None
         option = self._option(work, position, number, engine)
@@ -217,6 +242,9 @@ class Explainer:
         return ""
 
 
+_NOT_ASKED = (Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE)
+"""Refusals by what the deployment itself asks for."""
+_MATCHLESS = frozenset({Code.SELECTOR_ERROR, Code.NO_MATCH})
 _OF_POOLS = frozenset({Code.NO_MATCH, Code.SELECTOR_ERROR, Code.POD_TOO_LARGE, Code.NO_FABRIC})
 
 

@@ -60,6 +60,22 @@ class Shortfall:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongSelector:
+    """A selector for which a deployment gets less than it asks for: no cluster has a match, and on ``device`` it fails.
+
+    ``message`` says how it fails.
+    """
+
+    namespace: str
+    deployment: str
+    expression: str
+    cluster: str
+    pool: str
+    device: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Overfull:
     """A pool that is already promised more than it has; it keeps what it has and takes nothing."""
 
@@ -90,3 +106,5 @@ class Schedule:
     leaving: tuple[Leaving, ...] = ()
     overfull: tuple[Overfull, ...] = ()
     shrinking: tuple[Shrinking, ...] = ()
+    wrong_selectors: tuple[WrongSelector, ...] = ()
+    """By deployment, each expression once."""

@@ -174,6 +174,8 @@ class Pass:
         waiting = Waiting(self.filters, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)
         placements = assembly.placements(self.snapshot.held)
+        shortfalls = tuple(assembly.shortfalls(explainer.summary, waiting.message))
+        short = [works[each.namespace, each.deployment] for each in shortfalls]
         leaving = [
             Leaving(replica, reason, successor)
             for work in works.values()
@@ -184,8 +186,9 @@ class Pass:
                 leaving += [Leaving(replica.id, Reason.REMOVED) for replica in replicas]
         return Schedule(
             placements=tuple(placements),
-            shortfalls=tuple(assembly.shortfalls(explainer.summary, waiting.message)),
+            shortfalls=shortfalls,
             trace=Trace(tuple(works), explainer.explain),
             leaving=tuple(sorted(leaving, key=lambda each: each.id)),
             overfull=overfull,
+            wrong_selectors=tuple(chain.from_iterable(map(explainer.wrong_selectors, short))),
         )

@@ -92,6 +92,8 @@ class PoolVerdict:
     device: str = ""
     wanted: int | None = None
     free: int | None = None
+    meant: bool = False
+    """It is a selector's error on a device that the selector is about, or beside one that it matches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,9 @@ class Code(StrEnum):
     SOURCE_UNSUPPORTED = "source-unsupported"
     """A cluster on a cloud that this version cannot build clusters on."""
 
+    SELECTOR_FAILS = "selector-fails"
+    """A selector that matches no device and cannot be evaluated on those it is about."""
+
     # Rewriting a file
     VERSION_SHARED = "version-shared"
     """An apiVersion that cannot be rewritten alone, because other things are written by the same text."""

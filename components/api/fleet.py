@@ -21,6 +21,7 @@ from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
 from components.api.secrets import SecretUse
+from components.api.selector_use import SelectorUse
 from components.canonical import digest
 
 Key = tuple[str, str]
@@ -42,6 +43,8 @@ class Fleet:
     """Where each document stands, by kind, namespace and name."""
     secret_uses: tuple[SecretUse, ...] = field(default=(), compare=False)
     """Every use of a secret, with its place, in the order of the documents' keys."""
+    selector_uses: tuple[SelectorUse, ...] = field(default=(), compare=False)
+    """Every selector of devices, with its place, in the same order."""
 
     @property
     def name(self) -> str:

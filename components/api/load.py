@@ -30,6 +30,8 @@ from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, ki
 from components.api.reading import Reading
 from components.api.references import check_references
 from components.api.secrets import SecretUse, secret_uses
+from components.api.selector_use import SelectorUse
+from components.api.selectors import expressions
 from components.api.source import Source
 from components.api.templates import template_problem
 from components.errors import ConfigError, Problem, Severity
@@ -297,9 +299,16 @@ def _fleet(environment: Environment, first: Mapping[tuple[str, str, str], Source
         endpoints=spaced(ModelEndpoint),
         sources=FrozenDict({key: Location(first[key].file, first[key].line) for key in sorted(first)}),
         secret_uses=tuple(use for key in sorted(first) for use in _secret_uses(first[key])),
+        selector_uses=tuple(use for key in sorted(first) for use in _selector_uses(first[key])),
     )
 
 
 def _secret_uses(source: Source) -> Iterator[SecretUse]:
     for use in secret_uses([source.document] if source.document else []):
         yield replace(use, place=source.locate(use.path))
+
+
+def _selector_uses(source: Source) -> Iterator[SelectorUse]:
+    if isinstance(source.document, ModelDeployment):
+        for path, expression in expressions(source.document):
+            yield SelectorUse(source.document.key, path, expression, source.locate(path))

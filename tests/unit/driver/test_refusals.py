@@ -176,3 +176,23 @@ def test_an_unused_cluster_may_go_without_a_word(driver: FakeDriver) -> None:
     assert driver.up().ok
     assert "c" not in driver.existing().clusters
     assert driver.plan().empty
+
+
+UNGUARDED = "device.attributes['gpu.nvidia.com'].mig"
+
+
+def test_a_selector_that_fails_on_every_candidate_is_refused_with_its_place(driver: FakeDriver) -> None:
+    """It is a mistake of a manifest: the run ends before any change, and what runs stays."""
+    driver.edit("models/ml/qwen.yaml", '"true"', f'"{UNGUARDED}"')
+    driver.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
+    assert "on gpu of pool a/small: this device has no attribute" in refused(driver, "selector-fails")
+    with pytest.raises(ConfigError) as caught:
+        driver.plan()
+    (problem,) = caught.value.problems
+    assert problem.file.endswith("models/ml/qwen.yaml")
+    assert UNGUARDED in problem.text
+    line = (driver.folder / "models/ml/qwen.yaml").read_text().splitlines()[problem.line - 1]
+    assert line[problem.column - 1 :].lstrip('"').startswith(UNGUARDED)
+    assert problem.path.endswith("selectors[0].cel")
+    assert driver.berth("up", "-e", "dev", "--yes") == 2
+    assert driver.replicas() == {"ml/qwen/a/0": "Serving", "search/embed/b/0": "Serving"}

@@ -1,6 +1,6 @@
 """Verdicts: a code, words and numbers for every cluster and pool, and one summary line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -8,15 +8,18 @@ import pytest
 from automation.scheduling.existing import ExistingCache
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
-from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device
 from automation.scheduling.trace import Trace
 from automation.scheduling.verdict import Code, Verdict
+from components.cel.selector import Outcome
 from components.lock import CacheEntry, CacheShape
 from components.naming import CacheId
 from tests.unit.scheduling.builder import (
     cluster,
     deployment,
     engine,
+    evaluate,
     gang,
     gpu,
     live,
@@ -24,6 +27,7 @@ from tests.unit.scheduling.builder import (
     nic,
     plan,
     pool,
+    snapshot,
     synthetic,
 )
 
@@ -299,3 +303,55 @@ def test_a_trace_is_a_mapping_that_computes_once() -> None:
     with pytest.raises(KeyError):
         trace["ml", "x"]
     assert not Trace()
+
+
+GUARDED = pool("gpus", gpu(capacity=()))
+"""A pool whose devices have no memory, so that a selector that asks for it fails."""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A fleet, and where the selector ``80`` is found to be wrong; empty where it is not."""
+
+    name: str
+    clusters: Sequence[Cluster]
+    where: str = ""
+    selector: Mapping[str, str] | None = None
+
+
+WRONGS = [
+    Wrong("fails on every candidate", [cluster("a", GUARDED), cluster("b", GUARDED)], "a/gpus"),
+    Wrong(
+        "fails on one, and the other has none of these",
+        [cluster("b", GUARDED), cluster("a", pool("x", nic()))],
+        "b/gpus",
+    ),
+    Wrong("matches on one that is full", [cluster("a", GUARDED), cluster("b", pool("gpus", nodes=0))], ""),
+    Wrong("matches on one that is drained", [cluster("a", GUARDED), cluster("b", taints=["k=v:NoExecute"])], ""),
+    Wrong("matches on one that is not asked for", [cluster("a", GUARDED, labels=GOLD), cluster("b")], "a/gpus", GOLD),
+    Wrong("fails on one that is silent", [cluster("a", GUARDED, state="not ready")], "a/gpus"),
+    Wrong("matches and is too large", [cluster("a", GUARDED), cluster("b", pool("gpus", gpu(count=4)))], ""),
+    Wrong("fails on devices of others alone", [cluster("a", pool("gpus", nic()))], ""),
+]
+
+
+def about_gpus(expression: str, device: Device) -> tuple[Outcome, str]:
+    """Answer the toy selector, written so that it names the driver it is about."""
+    return evaluate(expression.removeprefix("gpu.nvidia.com "), device)
+
+
+@pytest.mark.parametrize("case", WRONGS, ids=lambda case: case.name)
+def test_a_selector_is_wrong_where_it_fails_on_its_own_devices_and_matches_nowhere(case: Wrong) -> None:
+    """It is named with the first pool; a cluster with a match makes it one of many verdicts, whatever its state."""
+    wanted = deployment("d", 1, engine("main", member(8, "gpu.nvidia.com 80")), selector=case.selector)
+    made = schedule(snapshot(case.clusters, [wanted]), evaluate=about_gpus)
+    assert [f"{each.cluster}/{each.pool}" for each in made.wrong_selectors] == ([case.where] if case.where else [])
+    for each in made.wrong_selectors:
+        assert (each.expression, each.device) == ("gpu.nvidia.com 80", "h100")
+        assert each.message == "no such key: memory"
+
+
+def test_a_selector_of_a_deployment_that_has_all_it_wants_is_not_wrong() -> None:
+    """Nothing is asked of it now."""
+    wanted = deployment("d", 0, engine("main", member(8, "gpu.nvidia.com 80")))
+    assert not schedule(snapshot([cluster("a", GUARDED)], [wanted]), evaluate=about_gpus).wrong_selectors
