@@ -30,6 +30,7 @@ from automation.render.views import (
     UpView,
     VerdictView,
 )
+from automation.scheduling.freed import Freed, freed, renamed
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Placed, Shortfall, Shrinking
 from automation.scheduling.snapshot import ClusterState
@@ -207,7 +208,9 @@ def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
 
 
 def closing_notes(plan: Plan, report: Report) -> Iterable[str]:
-    """Say which front doors a run had to leave standing, and what they wait for."""
+    """Say which front doors a run had to leave standing, and what they wait for; and whom another run may help."""
+    left = {each.id for each in plan.schedule.leaving} - report.existing.replicas.keys()
+    yield from (f"{_short_of(each)} is free now: run berth up again" for each in freed(plan.schedule, left=left))
     doors, wanted = report.existing.front_doors, plan.target.platform.front_doors
     waiting = [f"{name}: {doors[name].failure}" if doors.get(name) and doors[name].failure else name for name in wanted]
     for name in doors:
@@ -310,8 +313,22 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said += [each.announcement for each in to_forget(session, situation)]
     stay = {each.id for each in plan.schedule.placements if each.reason is Reason.NOWHERE_TO_GO}
     said += [shrinking_text(each, stay) for each in plan.schedule.shrinking]
+    said += [
+        f"{'/'.join(old)} is removed and {'/'.join(new)} is new with the same shape: nothing serves in between"
+        for old, new in renamed(plan.snapshot, plan.schedule)
+    ]
+    said += [
+        f"{_short_of(each)} is free only once this run has retired it: run berth up again then"
+        for each in freed(plan.schedule)
+    ]
     said += [f"{problem.where}: {problem.message}" for problem in situation.warnings]
     return tuple(said)
+
+
+def _short_of(found: Freed) -> str:
+    """Say who lacks room on which clusters, and that some is held by replicas that go."""
+    names = ", ".join(map(str, found.leaving[:_FEW])) + (" ..." if len(found.leaving) > _FEW else "")
+    return f"{'/'.join(found.deployment)} finds no room on {', '.join(found.clusters)}; that of {names}"
 
 
 def shrinking_text(pool: Shrinking, stay: Collection[ReplicaId]) -> str:

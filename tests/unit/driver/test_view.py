@@ -9,7 +9,7 @@ from automation.driver.view import closing_notes, front_door_views, placement_vi
 from automation.scheduling.changes import Change, PlatformChanges
 from automation.scheduling.existing import Existing, ExistingFrontDoor
 from automation.scheduling.reason import Reason
-from automation.scheduling.result import Placed, Shrinking
+from automation.scheduling.result import Placed, Schedule, Shrinking
 from automation.scheduling.snapshot import PoolBefore
 from components.lock import (
     Claim,
@@ -107,6 +107,7 @@ def front_doors(*wanted: str, **changes: Change) -> "Plan":
         situation=SimpleNamespace(existing=existing),
         target=SimpleNamespace(platform=platform),
         changes=PlatformChanges(clusters=changes),
+        schedule=Schedule(),
     )
     return cast("Plan", plan)
 
