@@ -175,7 +175,8 @@ def test_a_pool_that_is_named_with_its_nodes_is_one_that_helps(story: Story) -> 
         if remedy.answer is Answer.CHANGE and remedy.growth:
             more = grown(story.after, remedy.cluster, {each.pool: each.needed for each in remedy.growth})
             there = {each.id for each in story.after.replicas}
-            others = [each for each in made.shortfalls if (each.namespace, each.deployment) != key]
+            # A successor of its own that waits for room is one of them.
+            others = [each for each in made.shortfalls if (each.namespace, each.deployment) != key or each.outdated]
             if others or made.leaving or made.shrinking or {each.id for each in made.placements} - there:
                 continue  # others would take part of what is added
             found = {(each.namespace, each.deployment): each for each in headroom(more, evaluate=evaluate)}
