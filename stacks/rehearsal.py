@@ -17,7 +17,7 @@ current-context: simulated
 clusters:
   - name: simulated
     cluster:
-      server: https://{cluster}.simulated.invalid
+      server: {server}
 contexts:
   - name: simulated
     context: {{cluster: simulated, user: simulated}}
@@ -34,4 +34,9 @@ def simulated_secret() -> pulumi.Output[str]:
 
 def simulated_kubeconfig(cluster: str) -> pulumi.Output[str]:
     """Return a kubeconfig whose server can never be reached over a network."""
-    return pulumi.Output.secret(_KUBECONFIG.format(cluster=cluster))
+    return pulumi.Output.secret(_KUBECONFIG.format(server=simulated_server(cluster)))
+
+
+def simulated_server(cluster: str) -> str:
+    """Return the address in a made-up kubeconfig."""
+    return f"https://{cluster}.simulated.invalid"

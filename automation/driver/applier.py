@@ -158,7 +158,8 @@ class _StepRun:
 
     def _program(self) -> Program:
         simulated = self.session.workspace.simulated
-        return program_of(self.situation.fleet, self.step.lock, self.shard, simulated=simulated)
+        servers = self.situation.servers
+        return program_of(self.situation.fleet, self.step.lock, self.shard, simulated=simulated, servers=servers)
 
     def _preview(self) -> Preview:
         known = _previewed(self.plan, self.step, self.shard)
@@ -263,7 +264,8 @@ def _record(session: Session, plan: Plan, situation: Situation) -> list[StackNam
         checkpoint, preview = situation.checkpoints[shard.stack], plan.previews.get(shard.stack)
         if checkpoint.is_empty or preview is None or preview.changed:
             continue
-        program = program_of(situation.fleet, plan.target, shard, simulated=session.workspace.simulated)
+        simulated = session.workspace.simulated
+        program = program_of(situation.fleet, plan.target, shard, simulated=simulated, servers=situation.servers)
         session.runner.up(shard.stack, guarded(session, checkpoint, program)).require_ok()
         renewed.append(shard.stack)
     return renewed

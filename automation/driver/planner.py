@@ -163,7 +163,8 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
 
     def ask(shard: Shard) -> Preview:
-        program = program_of(situation.fleet, lock, shard, simulated=session.workspace.simulated)
+        simulated = session.workspace.simulated
+        program = program_of(situation.fleet, lock, shard, simulated=simulated, servers=situation.servers)
         preview = preview_shard(session, situation, shard, program, refresh=refresh)
         if not preview.refused:
             preview.require_ok()
@@ -189,13 +190,15 @@ def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[
 def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
     """Preview 2: the target, with the policy pack, on every stack."""
     session.reporter.phase("previewing the target with the policies")
-    pack = place_policy_pack(session.workspace.layout, existing=plan.situation.existing.replicas)
+    situation = plan.situation
+    pack = place_policy_pack(session.workspace.layout, existing=situation.existing.replicas)
 
     def ask(shard: Shard) -> Preview:
-        program = program_of(plan.situation.fleet, plan.target, shard, simulated=session.workspace.simulated)
-        return preview_shard(session, plan.situation, shard, program, refresh=plan.refresh, policy_pack=pack)
+        simulated = session.workspace.simulated
+        program = program_of(situation.fleet, plan.target, shard, simulated=simulated, servers=situation.servers)
+        return preview_shard(session, situation, shard, program, refresh=plan.refresh, policy_pack=pack)
 
-    return _ask_each(plan.situation.shards, ask)
+    return _ask_each(situation.shards, ask)
 
 
 def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> PlatformChanges:

@@ -1,17 +1,18 @@
 """Programs for the engine: one shard of an environment, with a lock that the driver made."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from automation.driver.servers import Servers
 from automation.engine.runner import Program
 from components.api.fleet import Fleet
 from components.lock import Lock
 from stacks.shard import Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from stacks.config import ProgramConfig
 
@@ -28,16 +29,24 @@ class ShardProgram:
     lock: Lock
     shard: Shard
     simulated: bool
+    servers: Servers = field(default_factory=Servers)
+    """Where its clusters are by what the run knows; a kubeconfig that leads elsewhere is refused."""
 
     def __call__(self) -> None:
         """Register everything of the shard."""
-        config, program = _program()
-        program(self.fleet, self.lock, self.shard, config.from_pulumi(gated=True, simulated=self.simulated))
+        config_type, program = _program()
+        config = config_type.from_pulumi(gated=True, simulated=self.simulated)
+        self.check(config.secrets)
+        program(self.fleet, self.lock, self.shard, config)
+
+    def check(self, secrets: "Mapping[str, Mapping[str, Any]]") -> None:
+        """Raise ConfigError when a kubeconfig among the stack's ``secrets`` leads to another cluster than it did."""
+        self.servers.require(self.fleet, self.lock, self.shard, secrets, simulated=self.simulated)
 
 
-def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool) -> Program:
-    """Return a program that builds ``shard`` from ``lock``."""
-    return ShardProgram(fleet, lock, shard, simulated)
+def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool, servers: Servers) -> Program:
+    """Return a program that builds ``shard`` from ``lock``, where its clusters are the ``servers`` of the run."""
+    return ShardProgram(fleet, lock, shard, simulated, servers)
 
 
 def import_ahead() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
+from automation.driver.servers import Servers
 from automation.driver.session import Session
 from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
@@ -47,6 +48,8 @@ class Situation:
     """The stacks that were made only now, empty, so that the engine can be asked about them."""
     broken: tuple[Problem, ...] = ()
     """What is wrong with the manifests, for whoever looks all the same; ``fleet`` then says nothing but its name."""
+    servers: Servers = field(default_factory=Servers)
+    """Where the clusters are, by the state; what the run's programs learn of kubeconfigs comes together here."""
 
     @property
     def nothing_exists(self) -> bool:
@@ -128,6 +131,7 @@ def read_situation(
         unreachable=silent,
         made=tuple(made),
         broken=broken,
+        servers=Servers.of(existing),
     )
 
 

@@ -117,6 +117,8 @@ class Code(StrEnum):
     # Documents together
     REFERENCE_MISSING = "reference-missing"
     """A name that no document has."""
+    CLUSTER_TWICE = "cluster-twice"
+    """Two manifests describe one cluster: they use one kubeconfig, or two that lead to one server."""
     PROVISIONING_MISSING = "provisioning-missing"
     """A class that does not say how this cluster's cloud makes a node."""
     POOLS_MISSING = "pools-missing"

@@ -35,6 +35,7 @@ def check_references(reading: Reading) -> None:
         if cache is not None:
             path = ("spec", "template", "spec", "modelCacheRef", "name")
             reading.require(source, ModelCache, cache.name, path, deployment.namespace)
+    _same_kubeconfig(reading)
     _front_doors(reading)
     _secrets(reading)
     check_selectors(reading)
@@ -90,6 +91,25 @@ def _credentials(reading: Reading, source: Source, cluster: InferenceCluster) ->
             hint=f"add `providers.{cloud}.{credentials.name}` to the Environment",
             severity=Severity.ERROR if reading.complete else Severity.WARNING,
         )
+
+
+def _same_kubeconfig(reading: Reading) -> None:
+    """Report clusters that share a kubeconfig: they are one, and each would take the other's objects for its own."""
+    first: dict[tuple[str, str], Source] = {}
+    for source, cluster in reading.documents(InferenceCluster):
+        existing = cluster.spec.cluster.existing
+        if existing is None or cluster.spec.lost:
+            continue
+        secret = existing.secret_ref
+        before = first.setdefault((secret.name, secret.key), source)
+        if before is not source:
+            message = (
+                f"the cluster `{cluster.name}` has the kubeconfig of `{before.key[2]}` ({before.file}:{before.line}):"
+                f" secret `{secret.name}`, key `{secret.key}`, so both are one cluster"
+            )
+            hint = "give it the secret of its own cluster, or remove one of the two"
+            path = ("spec", "cluster", "existing", "secretRef", "name")
+            source.add(Code.CLUSTER_TWICE, message, path, hint=hint)
 
 
 def _front_doors(reading: Reading) -> None:

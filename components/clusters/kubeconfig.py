@@ -13,6 +13,7 @@ import yaml
 from components.canonical import canonical_json
 from components.errors import BerthError
 
+_PORTS = {"https": 443, "http": 80}
 _LIMIT = 1_000_000
 """Bytes; a Kubernetes Secret holds no more, and a kubeconfig is a few kilobytes."""
 
@@ -31,6 +32,13 @@ class Kubeconfig:
     context: str
     endpoint: str
     """URL of the API server."""
+    proxy: str = ""
+    """URL of the proxy that leads there; the same private address behind two proxies is two servers."""
+
+    @property
+    def server(self) -> str:
+        """What tells one API server from another, in a form that may be shown and compared."""
+        return server_address(self.endpoint)
 
     @property
     def host(self) -> str:
@@ -51,13 +59,27 @@ def parse_kubeconfig(text: str, *, where: str = "the kubeconfig") -> Kubeconfig:
     cluster = chosen.get("cluster")
     if not isinstance(cluster, str) or not cluster:
         raise _error(where, f"its context {context!r} names no cluster")
-    server = _named(document, "clusters", cluster, "cluster", where).get("server")
+    reached = _named(document, "clusters", cluster, "cluster", where)
+    server, proxy = reached.get("server"), reached.get("proxy-url")
     if not isinstance(server, str) or not _is_url(server):
         raise _error(where, f"its cluster {cluster!r} has no server URL (https://...)")
     user = chosen.get("user")
     if isinstance(user, str) and user:
         _named(document, "users", user, "user", where)
-    return Kubeconfig(context, server)
+    return Kubeconfig(context, server, proxy if isinstance(proxy, str) else "")
+
+
+def server_address(url: str) -> str:
+    """Return a server's URL in one form for all its spellings: case, a default port, a last slash; no user in it."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host.rstrip(".")
+    shown = "" if port in {None, _PORTS.get(parts.scheme)} else f":{port}"
+    return f"{parts.scheme}://{host}{shown}{parts.path.rstrip('/')}"
 
 
 def exec_kubeconfig(

@@ -25,6 +25,7 @@ from automation.engine.lease import Lease, leased_error
 from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
 from components.errors import DriverError, StackNotFound
 from components.naming import StackName
+from stacks.config import SECRETS_KEY
 from tests.support.fake_runner_program import STACK_TYPE, Registered, register
 from tests.support.fake_runner_update import (
     Action,
@@ -255,6 +256,8 @@ class FakeRunner:
         assert isinstance(program, ShardProgram), "the driver runs no other programs"
         self.programs.append(program)
         config = self.held[stack].config
+        secrets = json.loads(config.get(SECRETS_KEY, "{}"))
+        program.check(secrets)
         return register(
             program.fleet,
             program.lock,
@@ -262,6 +265,7 @@ class FakeRunner:
             simulated=program.simulated,
             gateways=json.loads(config.get(GATEWAYS_KEY, "{}")),
             staged=json.loads(config.get(STAGED_KEY, "[]")),
+            secrets=secrets,
         )
 
     def _seen(self, found: Stack, exclude: Sequence[str], refresh: bool) -> list[Raw]:

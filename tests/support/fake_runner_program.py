@@ -7,12 +7,15 @@ program registers: every component is there with the same inputs and outputs, an
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from components.api.fleet import Fleet
 from components.checks.check_lock import footprint
 from components.clusters.contract import ClusterArgs
 from components.clusters.eks.facts import STORAGE_CLASS
+from components.clusters.existing.args import ExistingClusterArgs
+from components.clusters.kubeconfig import parse_kubeconfig
 from components.frontdoor.endpoint import Address, EndpointArgs, backend_name
 from components.frontdoor.gateway import FrontDoorArgs
 from components.frontdoor.service import ServiceArgs, ServiceBackend, service_address
@@ -25,6 +28,7 @@ from components.models.routing import replica_path
 from components.naming import CacheId, ReplicaId, StackName, cache_claim_name
 from components.serving.catalogue import load_release
 from components.serving.stack import ServingStackArgs
+from stacks.rehearsal import simulated_server
 from stacks.shard import Shard
 
 UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -67,10 +71,17 @@ class Registered:
 
 
 def register(
-    fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool, gateways: Mapping[str, str], staged: Iterable[str] = ()
+    fleet: Fleet,
+    lock: Lock,
+    shard: Shard,
+    *,
+    simulated: bool,
+    gateways: Mapping[str, str],
+    staged: Iterable[str] = (),
+    secrets: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
 ) -> Registered:
-    """Return what the program registers for ``shard``; ``gateways`` and ``staged`` are its stack's configuration."""
-    scene = _Scene(fleet, lock, shard, gateways, frozenset(staged))
+    """Return what the program registers for ``shard``; the last three are its stack's configuration."""
+    scene = _Scene(fleet, lock, shard, gateways, frozenset(staged), secrets)
     for entry in lock.platform.clusters:
         if shard.holds(entry.name):
             scene.cluster(entry)
@@ -102,6 +113,7 @@ class _Scene:
     shard: Shard
     gateways: Mapping[str, str]
     staged: frozenset[str]
+    secrets: Mapping[str, Mapping[str, str]]
     made: list[Registration] = field(default_factory=list)
     urns: dict[Key, str] = field(default_factory=dict)
     workloads: dict[ReplicaId, list[Key]] = field(default_factory=dict)
@@ -153,7 +165,7 @@ class _Scene:
         if not owned and source.existing.cache:
             storage = source.existing.cache.storage_class_name
         made = (_CLUSTER, f"{name}-cluster")
-        address = f"https://{name}.eks.test" if owned else f"https://{name}.simulated.invalid"
+        address = f"https://{name}.eks.test" if owned else self.server(name)
         facts = {"endpoint": address, "storageClass": storage, "clusterIdentifier": args.identifier}
         component = self.component(
             f"{manifest.source if not owned else 'Eks'}Cluster",
@@ -172,6 +184,11 @@ class _Scene:
                 size = {"accelerator": pool.accelerator, "maxSize": pool.max_nodes}
                 self.child(mine, "nodes", _NODES, inputs=size, needs=self.ready(name), protect=args.protect)
         self.serving(entry, args)
+
+    def server(self, cluster: str) -> str:
+        secret, key = ExistingClusterArgs.secret_of(self.fleet, cluster)
+        text = self.secrets.get(secret, {}).get(key)
+        return parse_kubeconfig(text).endpoint if text else simulated_server(cluster)
 
     def serving(self, entry: ClusterEntry, args: ClusterArgs) -> None:
         release = load_release(entry.release)

@@ -236,8 +236,13 @@ contexts: [{name: edge, context: {cluster: edge, user: edge}}]
 users: [{name: edge, user: {token: sample-kubeconfig-token}}]
 """
 
-EDGE_SECRETS: Final = MappingProxyType({"modelplane-system/edge-kubeconfig": {"kubeconfig": KUBECONFIG}})
-"""What the sample environments' front door needs."""
+EDGE_SECRETS: Final = MappingProxyType(
+    {
+        f"modelplane-system/{name}-kubeconfig": {"kubeconfig": KUBECONFIG.replace("edge", name)}
+        for name in ("a", "b", "edge")
+    }
+)
+"""What the existing clusters of the sample environments need."""
 
 DEV_PLACED: Final = (
     Placed("ml-team", "qwen3-8b", "eks-euw1", "l4"),
@@ -282,7 +287,7 @@ spec:
   cluster:
     source: Existing
     existing:
-      secretRef: {{name: edge-kubeconfig}}{cache}{pools}
+      secretRef: {{name: {name}-kubeconfig}}{cache}{pools}
 """.encode()
 
 

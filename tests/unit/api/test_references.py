@@ -53,6 +53,39 @@ def test_a_gateway_of_another_name_is_only_warned_of() -> None:
     assert result.fleet is not None
 
 
+TWIN = """\
+apiVersion: berth.dev/v1alpha1
+kind: InferenceCluster
+metadata: {name: twin}
+spec:
+  cluster: {source: Existing, existing: {secretRef: {name: edge-kubeconfig}}}
+  removing: true
+"""
+
+
+def test_two_clusters_with_one_kubeconfig_are_refused_with_both_places() -> None:
+    """They are one cluster; one that goes would take with it what the other has there."""
+    (problem,) = load(**{"platform/twin.yaml": TWIN}).problems
+    assert (problem.code, problem.file) == (Code.CLUSTER_TWICE, "platform/twin.yaml")
+    assert (problem.line, problem.path) == (5, "spec.cluster.existing.secretRef.name")
+    assert "`edge` (platform/" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("edge-kubeconfig}", "twin-kubeconfig}"),
+        ("edge-kubeconfig}", "edge-kubeconfig, key: twin}"),
+        ("removing", "lost"),
+    ],
+    ids=["another secret", "another key", "a cluster that is given up"],
+)
+def test_clusters_that_are_two_are_let_through(old: str, new: str) -> None:
+    """One secret may hold several kubeconfigs, and nothing is built on a lost cluster."""
+    problems = load(**{"platform/twin.yaml": TWIN.replace(old, new)}).problems
+    assert Code.CLUSTER_TWICE not in {problem.code for problem in problems}
+
+
 def test_secrets_that_the_environment_does_not_list_are_warned_of() -> None:
     """Every use is named, once a list is there."""
     result = load(Edit("environment", "layout: Single", "secrets: [modelplane-system/edge-kubeconfig]"))

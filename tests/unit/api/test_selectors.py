@@ -68,7 +68,7 @@ def test_the_reason_is_that_of_the_whole_fleet(name: str) -> None:
     """A cluster of small nodes does not hide that another has nodes that are large enough and of the wrong kind."""
     small = "apiVersion: modelplane.ai/v1alpha1\nkind: InferenceCluster\n"
     small += f"metadata: {{name: {name}}}\nspec:\n"
-    small += "  cluster: {source: Existing, existing: {secretRef: {name: edge-kubeconfig}}}\n"
+    small += "  cluster: {source: Existing, existing: {secretRef: {name: small-kubeconfig}}}\n"
     small += "  nodePools: [{name: p, className: l4}]\n"
     other = Edit("coder", 'device.driver == "gpu.nvidia.com"', 'device.driver == "gpu.example.com"')
     (problem,) = load(other, **{"platform/small.yaml": small}).problems

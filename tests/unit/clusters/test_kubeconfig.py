@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from components.clusters.kubeconfig import KubeconfigError, exec_kubeconfig, parse_kubeconfig
+from components.clusters.kubeconfig import KubeconfigError, exec_kubeconfig, parse_kubeconfig, server_address
 from tests.support.platforms import KUBECONFIG, TOKEN
 
 
@@ -81,3 +81,20 @@ def test_a_written_kubeconfig_gets_tokens_by_a_command_and_can_be_read_back() ->
     assert "token" not in user
     assert write() == write()
     assert parse_kubeconfig(write()).endpoint == "https://x.test"
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("https://API.example.test:443/", "https://api.example.test"),
+        ("https://api.example.test:6443", "https://api.example.test:6443"),
+        ("https://api.example.test/k8s/c-1/", "https://api.example.test/k8s/c-1"),
+        ("https://user:word@api.example.test", "https://api.example.test"),
+        ("https://[FD00::1]:6443", "https://[fd00::1]:6443"),
+        ("https://api.example.test:x", "https://api.example.test"),
+    ],
+    ids=["spelling", "port", "path", "a user", "an address of version 6", "no port at all"],
+)
+def test_a_server_has_one_address_however_it_is_spelt(url: str, address: str) -> None:
+    """Two addresses that differ are two servers, so the same one must not look like two."""
+    assert server_address(url) == address

@@ -8,6 +8,7 @@ import pytest
 
 from automation.driver.planner import preview_target
 from automation.driver.refresh import Refresh
+from automation.driver.servers import Servers
 from automation.engine.toolchain.layout import Layout
 from components.errors import ConfigError, Problem
 from components.naming import StackName
@@ -35,6 +36,7 @@ def test_what_is_wrong_in_any_stack_is_said_at_once(tmp_path: Path) -> None:
         unreachable={},
         fleet=SimpleNamespace(clusters={}),
         existing=SimpleNamespace(replicas={}),
+        servers=Servers(),
     )
     session = SimpleNamespace(
         runner=SimpleNamespace(preview=preview),

@@ -11,7 +11,7 @@ from components.errors import ConfigError, LockError, Problem
 from stacks.entry import message, project_root, run
 from stacks.environment import write_lock
 from tests.support.mini_engine import Recorded, run_program
-from tests.support.samples import KUBECONFIG, Placed, fleet_of, lock_of, small_files
+from tests.support.samples import EDGE_SECRETS, Placed, fleet_of, lock_of, small_files
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def applied(stack: str = "dev") -> Recorded:
     """Run the entry as the language host does."""
-    secrets = json.dumps({"modelplane-system/edge-kubeconfig": {"kubeconfig": KUBECONFIG}})
+    secrets = json.dumps(dict(EDGE_SECRETS))
     return run_program(run, stack=stack, secret_config={"berth:secrets": secrets}, check=False)
 
 

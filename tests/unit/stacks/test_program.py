@@ -501,7 +501,11 @@ def test_front_door_without_a_gateway_manifest_is_refused(small: Fleet) -> None:
 def test_missing_kubeconfig_is_a_clear_error_that_quotes_nothing(small: Fleet) -> None:
     """It names the secret, the key and the command that sets it."""
     with pytest.raises(ConfigError) as caught:
-        direct(small, lock_of(small, ()), secrets={"modelplane-system/edge-kubeconfig": {"other": "sample-token"}})
+        direct(
+            small,
+            lock_of(small, ()),
+            secrets={**EDGE_SECRETS, "modelplane-system/edge-kubeconfig": {"other": "sample-token"}},
+        )
     (problem,) = caught.value.problems
     assert "secret modelplane-system/edge-kubeconfig in berth:secrets has no key kubeconfig" in problem.message
     assert "pulumi config set --stack dev --secret" in problem.help

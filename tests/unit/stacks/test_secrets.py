@@ -26,13 +26,14 @@ spec:
 ENV = "{name: A, valueFrom: {secretKeyRef: {name: keys, key: api}}}"
 OTHER = Placed("ml", "other", "b", "gpu")
 STAGED = ("ml", "weights", "a")
-EDGE = "modelplane-system/edge-kubeconfig"
+CLUSTERS = ("a", "b", "edge")
+KUBECONFIGS = [f"modelplane-system/{name}-kubeconfig" for name in CLUSTERS]
 NOTHING: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 def kubeconfigs() -> dict[str, dict[str, str]]:
     """Return a configuration that holds the kubeconfig of all three clusters."""
-    return {EDGE: {"kubeconfig": "{}"}}
+    return {secret: {"kubeconfig": "{}"} for secret in KUBECONFIGS}
 
 
 def files(*, layout: str = "Single", secrets: str = "ml/keys") -> dict[str, bytes]:
@@ -82,7 +83,13 @@ def test_all_that_is_missing_is_named_at_once(fleet: Fleet, lock: Lock) -> None:
     assert [(problem.file, problem.message) for problem in problems] == [
         ("models/ml/other.yaml", "secret ml/keys is not in berth:secrets: deployment ml/other needs its key api"),
         ("models/ml/weights.yaml", "secret ml/hub is not in berth:secrets: cache ml/weights needs its key HF_TOKEN"),
-        ("platform/a.yaml", f"secret {EDGE} is not in berth:secrets: cluster a needs its key kubeconfig"),
+        *(
+            (
+                f"platform/{name}.yaml",
+                f"secret {secret} is not in berth:secrets: cluster {name} needs its key kubeconfig",
+            )
+            for name, secret in zip(CLUSTERS, KUBECONFIGS, strict=True)
+        ),
     ]
     for problem in problems:
         found = files()[problem.file].decode().splitlines()[problem.line - 1]
@@ -92,7 +99,10 @@ def test_all_that_is_missing_is_named_at_once(fleet: Fleet, lock: Lock) -> None:
     assert [problem.help for problem in problems] == [
         "pulumi config set --stack dev --secret --path 'berth:secrets[\"ml/keys\"].api'",
         "pulumi config set --stack dev --secret --path 'berth:secrets[\"ml/hub\"].HF_TOKEN'",
-        f"pulumi config set --stack dev --secret --path 'berth:secrets[\"{EDGE}\"].kubeconfig' < FILE",
+        *(
+            f"pulumi config set --stack dev --secret --path 'berth:secrets[\"{secret}\"].kubeconfig' < FILE"
+            for secret in KUBECONFIGS
+        ),
     ]
 
 
@@ -137,7 +147,7 @@ def test_what_only_the_manifests_ask_for_is_named_when_something_is_missing(flee
     empty = lock_of(fleet, ())
     assert missing(fleet, empty, kubeconfigs()) == ()
     said = [problem.message.split()[1] for problem in missing(fleet, empty)]
-    assert said == ["ml/hub", EDGE]
+    assert said == ["ml/hub", *KUBECONFIGS]
 
 
 def test_what_an_old_lock_needs_is_named_without_a_place() -> None:
@@ -167,7 +177,7 @@ def test_a_stack_of_one_cluster_needs_what_is_on_it() -> None:
     def named(stack: str) -> list[tuple[str, str]]:
         return [(each.message.split()[1], each.help.split()[4]) for each in missing(fleet, lock, stack=stack)]
 
-    assert named("dev") == [(EDGE, "dev")]
+    assert named("dev") == [(KUBECONFIGS[-1], "dev")]
     assert ("ml/hub", "dev.a") in named("dev.a")
     assert ("ml/keys", "dev.b") in named("dev.b")
     assert "ml/hub" not in {secret for secret, _ in named("dev.b")}
