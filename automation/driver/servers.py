@@ -8,7 +8,7 @@ another context) is nobody's business here. No message quotes more of a kubeconf
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from automation.scheduling.existing import Existing
 from components.api.codes import Code
@@ -17,6 +17,8 @@ from components.clusters.kubeconfig import Kubeconfig, parse_kubeconfig, server_
 from components.errors import ConfigError, Problem
 from components.lock import Lock
 from stacks.shard import Shard
+
+_PATH: Final = "spec.cluster.existing.secretRef"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +92,31 @@ def _kubeconfig(
 
 
 def _changed(fleet: Fleet, name: str, before: str, now: str) -> Problem:
-    return _problem(
-        fleet,
-        name,
+    file, line = _place(fleet, name)
+    return Problem(
         "server-changed",
         f"cluster {name} is at {before}, and its kubeconfig leads to {now} now: that is another cluster",
-        f"put a kubeconfig for {before} back; add the other cluster under a name of its own, and mark {name}"
+        file,
+        line,
+        path=_PATH,
+        help=f"put a kubeconfig for {before} back; add the other cluster under a name of its own, and mark {name}"
         " `removing: true`, or `lost: true` if it is gone for good (apiVersion berth.dev/v1alpha1)",
     )
 
 
 def _twice(fleet: Fleet, name: str, other: str, server: str) -> Problem:
-    place = fleet.sources.get(("InferenceCluster", "", other))
-    at = f" ({place.file}:{place.line})" if place else ""
-    return _problem(
-        fleet,
-        name,
-        Code.CLUSTER_TWICE,
-        f"the clusters {other}{at} and {name} are one: both lead to {server}",
-        "give each its own kubeconfig, or remove one of the two manifests",
-    )
-
-
-def _problem(fleet: Fleet, name: str, code: str, message: str, help_: str) -> Problem:
-    place = fleet.sources.get(("InferenceCluster", "", name))
+    file, line = _place(fleet, name)
+    before = "{}:{}".format(*_place(fleet, other))
     return Problem(
-        code,
-        message,
-        place.file if place else "",
-        place.line if place else 0,
-        path="spec.cluster.existing.secretRef",
-        help=help_,
+        Code.CLUSTER_TWICE,
+        f"the clusters {other} ({before}) and {name} are one: both lead to {server}",
+        file,
+        line,
+        path=_PATH,
+        help="give each its own kubeconfig, or remove one of the two manifests",
     )
+
+
+def _place(fleet: Fleet, name: str) -> tuple[str, int]:
+    place = fleet.sources.get(("InferenceCluster", "", name))
+    return (place.file, place.line) if place else ("", 0)
