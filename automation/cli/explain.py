@@ -110,12 +110,17 @@ def _deployment(subject: str, where: Where, sinks: "Sinks") -> int:
     from automation.driver.planner import make_plan
     from automation.driver.reading import read_situation
     from automation.driver.view import explanation_view
+    from automation.driver.workspace import Workspace
     from automation.render.status import explanation_lines
+    from stacks.environment import read_environment
 
+    # Whether there is such a deployment is in the manifests: a slip of the pen needs no login to be told.
+    workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+    fleet = read_environment(workspace.folder)[0].raise_if_errors()
+    chosen = _chosen(subject, [f"{namespace}/{name}" for namespace, name in fleet.deployments])
     with session_for(where, sinks) as session:
         situation = read_situation(session, create=False, missing_ok=True)
-        known = [f"{namespace}/{name}" for namespace, name in situation.fleet.deployments]
-        namespace, _, name = _chosen(subject, known).partition("/")
+        namespace, _, name = chosen.partition("/")
         view = explanation_view(make_plan(session, situation, previews=False), namespace, name)
     assert view is not None
     if sinks.machine:

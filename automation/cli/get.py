@@ -64,12 +64,9 @@ def get(
     status
         Read the state too, and show what it says: who is ready, and where.
     """
-    from automation.render.listing import kinds_lines
-
     sinks = show.sinks_for("json" if show.form == "json" else "table")
     if not kind:
-        sinks.data(kinds_lines(width=sinks.width))
-        return 0
+        return _kinds(sinks, show.form)
     kind, slash, rest = kind.partition("/")
     chosen, name = _kind(kind), rest if slash else name
     scope, _, name = name.rpartition("/")
@@ -78,6 +75,22 @@ def get(
     _print(sinks, show.form, documents, cells, single=bool(name) and len(documents) == 1)
     if show.form == "table":
         _talk(sinks, chosen, documents, namespace or scope, where, status=status)
+    return 0
+
+
+def _kinds(sinks: "Sinks", form: str) -> int:
+    import yaml
+
+    from automation.render.listing import kinds_json, kinds_lines
+    from automation.render.text import line
+    from components.api.kinds import ALL_KINDS
+
+    if form == "json":
+        sinks.document(kinds_json())
+    elif form == "yaml":
+        sinks.verbatim(yaml.safe_dump(kinds_json(), sort_keys=False))
+    else:
+        sinks.data([line(kind) for kind in ALL_KINDS] if form == "name" else kinds_lines(width=sinks.width))
     return 0
 
 

@@ -86,7 +86,8 @@ def init(
         sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Written", "dryRun": dry_run, "files": written})
     else:
         sinks.data([line(shown_path(path)) for path in files])
-    sinks.say(f"next: berth validate -e {name}, then berth plan -e {name} --simulated")
+    if not dry_run:
+        sinks.say(f"next: berth validate -e {name}, then berth plan -e {name} --simulated")
     return 0
 
 

@@ -2,13 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from automation.scheduling.snapshot import Snapshot
 
 
-def schedule(snapshot: str, /) -> int:
+def schedule(snapshot: Annotated[str, Parameter(allow_leading_hyphen=True)], /) -> int:
     """Run the scheduler on a snapshot, and print its answer with the record of every decision as JSON.
 
     Reads nothing else and changes nothing: the same file gives the same answer everywhere, so it makes a bug report, a
@@ -35,6 +37,8 @@ def snapshot_in(place: str) -> "Snapshot":
 
     if place == "-":
         return read_snapshot("(standard input)", sys.stdin.buffer.read())
+    if place.startswith("-"):
+        raise UsageError(f"unknown option {place}", help="berth schedule --help")
     try:
         content = Path(place).read_bytes()
     except OSError as error:

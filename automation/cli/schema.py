@@ -24,6 +24,9 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
 
     sinks = show.sinks()
     schemas = all_schemas()
+    if not kind and sinks.machine:
+        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "SchemaList", "schemas": list(schemas)})
+        return 0
     if not kind:
         sinks.data([line(name) for name in schemas])
         return 0

@@ -133,7 +133,9 @@ def _no_passphrase(failure: Failure) -> BerthFailure:
 
 
 def _no_login(failure: Failure) -> BerthFailure:
-    return AuthError(f"the state backend refuses: {failure.last_words}", consequence=_NOTHING, help="berth doctor")
+    # Without a backend's address the engine means Pulumi Cloud, and asks for its token.
+    way = "pulumi login, PULUMI_BACKEND_URL for a backend of your own, or --simulated to rehearse; see berth doctor"
+    return AuthError(f"the state backend refuses: {failure.last_words}", consequence=_NOTHING, help=way)
 
 
 def _disk_full(_failure: Failure) -> BerthFailure:

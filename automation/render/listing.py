@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from automation.render.text import Column, Line, Span, heading, line, table
+from automation.render.views import API_VERSION
 from components.api.base import Document
 from components.api.kinds import ALL_KINDS, KINDS, api_versions
 
@@ -63,8 +64,8 @@ def kinds_lines(*, width: int) -> list[Line]:
         Column("KIND"),
         Column("SHORT"),
         Column("NAMESPACED"),
-        Column("APIVERSIONS", drop=1),
         Column("WRITTEN BY"),
+        Column("APIVERSIONS", drop=1),
     ]
     rows = [
         (
@@ -77,6 +78,21 @@ def kinds_lines(*, width: int) -> list[Line]:
         for kind, model in ALL_KINDS.items()
     ]
     return table(columns, rows, width=width)
+
+
+def kinds_json() -> dict[str, Any]:
+    """Return the same for programs."""
+    kinds = [
+        {
+            "name": kind,
+            "shortName": model.SHORT_NAME,
+            "namespaced": model.NAMESPACED,
+            "writtenBy": "people" if kind in KINDS else "machines",
+            "apiVersions": list(api_versions(kind)),
+        }
+        for kind, model in ALL_KINDS.items()
+    ]
+    return {"apiVersion": API_VERSION, "kind": "KindList", "kinds": kinds}
 
 
 def _table(kind: str, documents: Sequence[Document], cells: Cells | None, width: int) -> list[Line]:

@@ -173,3 +173,15 @@ def test_a_broken_manifest_is_said_and_nothing_is_listed(capsys: pytest.CaptureF
     code, out, err = ran(capsys, "icl")
     assert (code, out) == (2, "")
     assert "value-not-allowed" in err
+
+
+def test_every_kind_is_listed_with_who_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """The columns hold what their heads say, and a program gets a document."""
+    head, *rows = ran(capsys)[1].splitlines()
+    at = head.index("WRITTEN BY")
+    assert {row[at:].split()[0] for row in rows} == {"people", "machines"}
+    assert all("v1alpha1" in row[head.index("APIVERSIONS") :] for row in rows)
+    found = as_json(capsys)["kinds"]
+    assert [each["name"] for each in found] == list(ALL_KINDS) == ran(capsys, "-o", "name")[1].split()
+    assert yaml.safe_load(ran(capsys, "-o", "yaml")[1])["kinds"] == found
+    assert {each["name"] for each in found if each["writtenBy"] == "people"} == set(KINDS)

@@ -131,6 +131,8 @@ def test_options_that_make_no_valid_environment_write_nothing(
 def test_a_dry_run_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And names every file."""
     assert run(["init", "lab", "--dry-run", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    document = json.loads(out)
     assert f"stacks/environments/{SCHEMA_FILE}" in document["files"]
+    assert "next:" not in err, "there is nothing to validate"
     assert not (project / "stacks").exists()

@@ -229,6 +229,21 @@ def test_the_verb_prints_the_whole_answer(tmp_path: Path, capsys: pytest.Capture
     assert trace["verdicts"][0]["pools"][0]["code"] == "no-room"
 
 
+def test_a_dash_reads_the_standard_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For both verbs; and another word with a dash is no file."""
+    file = tmp_path / "it.yaml"
+    file.write_text(WRITTEN)
+    for words in (["schedule", "-"], ["capacity", "--snapshot", "-", "--json"]):
+        with file.open() as text:
+            monkeypatch.setattr("sys.stdin", text)
+            assert berth(words) == 0
+        assert json.loads(capsys.readouterr().out)
+    assert berth(["schedule", "--nope"]) == 2
+    assert "unknown option --nope" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["it.yaml", "it.json"])
 def test_the_snapshot_of_a_plan_is_saved_in_the_form_that_its_name_says(tmp_path: Path, name: str) -> None:
     """Both are read again by the same verb."""
