@@ -25,8 +25,8 @@ def check(stack: Stack, config: Mapping[str, Any]) -> Iterator[Violation]:
     yield from check_owners(fleet_of(stack).facts)
     for group in pod_groups(stack):
         problems = [*pod_owners(group.spec)]
-        if group.replica is not None or group.requests or group.pools:
-            problems += sees_every_device(group.spec)  # agents of an operator, elsewhere, may have to
+        if group.replica is not None or group.requests:
+            problems += sees_every_device(group.spec)  # an operator's agents, beside them, may have to
         if group.spec.get("resourceClaims") and group.replica is None:
             problems.append("it claims devices outside any replica, so nobody counts them")
         if group.replica is not None:

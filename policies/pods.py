@@ -1,9 +1,10 @@
 """Pods and claims of raw Kubernetes resources, whatever kind of workload holds them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from components.checks.ownership import VISIBLE_DEVICES
 from components.labels import Label
 from policies.claims import Request, claims_of
 from policies.resources import REPLICA, Resource, Stack
@@ -126,8 +127,8 @@ def _pod(stack: Stack, resource: Resource, path: tuple[str, ...]) -> dict[str, A
     spec: dict[str, Any] = {key: stack.read(resource, *path, key) for key in _POD_FIELDS}
     spec["nodeTerms"] = stack.read(resource, *path, *_NODE_TERMS)
     for group in ("initContainers", "containers"):
-        spec[group] = _picked(stack, resource, (*path, group), _CONTAINER_FIELDS)
-    volumes = _picked(stack, resource, (*path, "volumes"), ("persistentVolumeClaim",))
+        spec[group] = _picked(stack, resource, (*path, group), _container)
+    volumes = _picked(stack, resource, (*path, "volumes"), lambda item: _some(item, ("persistentVolumeClaim",)))
     spec["volumeClaims"] = [
         str(volume["persistentVolumeClaim"].get("claimName"))
         for volume in volumes
@@ -137,11 +138,24 @@ def _pod(stack: Stack, resource: Resource, path: tuple[str, ...]) -> dict[str, A
 
 
 def _picked(
-    stack: Stack, resource: Resource, path: tuple[str, ...], keys: tuple[str, ...]
+    stack: Stack, resource: Resource, path: tuple[str, ...], pick: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]]:
-    """Read some fields of every object in a list."""
+    """Read a part of every object in a list."""
     items = stack.peek(resource, *path)
     if not isinstance(items, list):
         return stack.known(resource, items, ".".join(path)) or ()
-    some = [{key: item[key] for key in keys if key in item} if isinstance(item, dict) else item for item in items]
+    some = [pick(item) if isinstance(item, dict) else item for item in items]
     return stack.known(resource, some, ".".join(path)) or ()
+
+
+def _container(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what rules judge of a container: of its variables the one that takes devices, and no other."""
+    variables = item.get("env")
+    if not isinstance(variables, list):
+        return _some(item, _CONTAINER_FIELDS)
+    taking = [each for each in variables if isinstance(each, dict) and each.get("name") == VISIBLE_DEVICES]
+    return {**_some(item, _CONTAINER_FIELDS), "env": taking}
+
+
+def _some(item: Mapping[str, Any], keys: tuple[str, ...]) -> Mapping[str, Any]:
+    return {key: item[key] for key in keys if key in item}

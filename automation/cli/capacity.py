@@ -1,6 +1,8 @@
 """``berth capacity``: how many more replicas of each deployment fit, and what the next one would need."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
 
@@ -12,7 +14,9 @@ _SHOW = Show()
 _WHERE = Where()
 
 
-def capacity(*, snapshot: str = "", where: Where = _WHERE, show: Show = _SHOW) -> int:
+def capacity(
+    *, snapshot: Annotated[str, Parameter(allow_leading_hyphen=True)] = "", where: Where = _WHERE, show: Show = _SHOW
+) -> int:
     """Count how many more replicas of each deployment fit now, and say what the next one would need.
 
     Each deployment is asked by itself, beside everything that is placed: what one could still get, another could not

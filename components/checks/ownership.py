@@ -12,7 +12,7 @@ OWNER_RULE = "device-one-owner"
 
 _EXTENDED = "nvidia.com/"
 """Prefix of the resources that a device plugin hands out; beside a DRA claim they would own the device twice."""
-_VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
 """Variable by which NVIDIA's container runtime gives a container devices whatever the pod claims (its default for
 unprivileged containers: accept-nvidia-visible-devices-envvar-when-unprivileged, read 2026-08)."""
 _TAKES_NONE = frozenset({"", "void", "none"})
@@ -86,8 +86,7 @@ def check_owners(facts: FleetFacts) -> Iterator[Violation]:
 def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
     """Yield what in a pod's specification would give a device a second owner, in words.
 
-    Judges extended resources of a device plugin and devices taken by a variable in any container, and claims that are
-    shared by name.
+    Judges extended resources of a device plugin in any container, and claims that are shared by name.
     """
     for group in ("initContainers", "containers"):
         for container in spec.get(group) or ():
@@ -97,22 +96,22 @@ def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
                     if resource.startswith(_EXTENDED):
                         name = container.get("name")
                         yield f"container {name} has {resource} in its {kind}, which a device plugin would serve"
-            for variable in container.get("env") or ():
-                if variable.get("name") == _VISIBLE and variable.get("value", "all") not in _TAKES_NONE:
-                    yield f"container {container.get('name')} sets {_VISIBLE}, which takes devices that others claim"
     for claim in spec.get("resourceClaims") or ():
         if claim.get("resourceClaimName"):
             yield f"the pod shares the claim {claim['resourceClaimName']}; every pod needs a claim of its own"
 
 
 def sees_every_device(spec: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the containers of a serving pod that see every device of their node, whoever claimed it, in words.
+    """Yield the containers of a serving pod that see devices past its claims, in words.
 
     A privileged container gets all device files of its node, claimed or not (Kubernetes, "Linux kernel security
-    constraints for Pods and containers", 2026).
+    constraints for Pods and containers", 2026), and the container runtime gives those that a variable names.
     """
     for group in ("initContainers", "containers"):
         for container in spec.get(group) or ():
+            name = container.get("name")
             if (container.get("securityContext") or {}).get("privileged"):
-                name = container.get("name")
                 yield f"container {name} is privileged, so it sees the devices that other pods on its node own"
+            for variable in container.get("env") or ():
+                if variable.get("name") == VISIBLE_DEVICES and variable.get("value", "all") not in _TAKES_NONE:
+                    yield f"container {name} sets {VISIBLE_DEVICES}, which takes devices that others claim"

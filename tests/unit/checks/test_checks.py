@@ -147,7 +147,7 @@ def test_a_variable_that_takes_devices_is_an_owner(variable: dict[str, Any], *, 
     """The container runtime gives them out past every claim; values that take none are harmless."""
     spec = {"containers": [{"name": "engine", "env": [variable]}]}
     want = ["container engine sets NVIDIA_VISIBLE_DEVICES, which takes devices that others claim"] if takes else []
-    assert list(pod_owners(spec)) == want
+    assert list(sees_every_device(spec)) == want
 
 
 @pytest.mark.parametrize("group", ["initContainers", "containers"])

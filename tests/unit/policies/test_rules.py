@@ -294,6 +294,13 @@ DEVICES: list[tuple[str, Change, list[str]]] = [
         [f"device-one-owner {WORKLOAD}"],
     ),
     (
+        "a variable that takes devices",
+        lambda parts: pod(parts)["containers"][0].update(
+            env=[{"name": "A", "value": "b"}, {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
+        ),
+        [f"device-one-owner {WORKLOAD}"],
+    ),
+    (
         "a container with settings that give it no device",
         lambda parts: pod(parts)["containers"][0].update(securityContext={"privileged": False, "runAsUser": 1000}),
         [],
