@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from components.api.load import SUFFIXES, LoadResult, load_fleet
+from components.api.load import SUFFIXES, LoadResult, is_manifest, load_fleet
 from components.clusters.sources import SOURCES
 from components.errors import ConfigError, Problem, UsageError
 from stacks.manifest_files import LOCK_FOLDER, read_file, walk
@@ -114,7 +114,7 @@ class _Sorter:
         if not here.exists():
             raise _usage(f"there is no file or folder {shown_path(here)}", f"an environment is named by -e {here.name}")
         if not here.is_dir():
-            if not here.name.endswith(SUFFIXES):
+            if not is_manifest(here.name):
                 raise _usage(f"{shown_path(here)} is no manifest", f"manifests end in {' or '.join(SUFFIXES)}")
             yield here
             return

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from components.api.load import SUFFIXES
+from components.api.load import is_manifest
 from components.errors import ConfigError, DriverError, Problem
 from stacks.shown_path import shown_path
 
@@ -46,7 +46,7 @@ def walk(folder: Path, problems: list[Problem], *, above: tuple[Path, ...] = ())
         return
     folders = [entry for entry in entries if entry.is_dir()]
     for entry in entries:
-        if entry.name.endswith(SUFFIXES) and not entry.is_dir():
+        if is_manifest(entry.name) and not entry.is_dir():
             if entry.is_file():
                 yield entry
             else:

@@ -72,11 +72,10 @@ def plan(
         with session_for(where, sinks) as session:
             ask(session, sinks, question_of(without, what_if, capacity), save_snapshot)
         return 0
-    with session_for(where, sinks) as session, ExitStack() as at_the_end:
+    with session_for(where, sinks) as session, ExitStack() as unless_written:
         import_ahead()
         situation = read_situation(session)
-        if check or dry_run:
-            at_the_end.callback(unmake, session, situation)
+        unless_written.callback(unmake, session, situation)
         made = make_plan(session, situation, refresh=Refresh(refresh))
         if save_snapshot is not None:
             from automation.cli.snapshot_file import save_snapshot as save
@@ -96,6 +95,7 @@ def plan(
         if not check and not dry_run:
             for path in write_lock(session.workspace.folder, made.target):
                 sinks.say(f"wrote {shown_path(path)}")
+            unless_written.pop_all()  # the stack stays, for the run that comes next
             if not made.empty:
                 sinks.say(f"next: {completed(f'berth up -e {where.env}', sys.argv[1:])}")
     return 0

@@ -1,5 +1,6 @@
 """From what the driver knows to what is shown: fills the frozen views that renderers and machines read."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from automation.driver.applier import Report
@@ -307,7 +308,8 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     """Return what a person should know beside the plan itself."""
     situation = plan.situation
     busy = sorted(living(session))
-    said = [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
+    said = list(emptied(plan))
+    said += [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
     said += [each.announcement for each in to_forget(session, situation)]
@@ -329,6 +331,19 @@ def _short_of(found: Freed) -> str:
     """Say who lacks room on which clusters, and that some is held by replicas that go."""
     names = ", ".join(map(str, found.leaving[:_FEW])) + (" ..." if len(found.leaving) > _FEW else "")
     return f"{'/'.join(found.deployment)} finds no room on {', '.join(found.clusters)}; that of {names}"
+
+
+def emptied(plan: Plan) -> Iterable[str]:
+    """Say of which namespaces every manifest is gone, and how many replicas go for it: a folder is lost in one slip."""
+    gone = Counter(each.id.namespace for each in plan.schedule.leaving if each.reason is Reason.REMOVED)
+    known = plan.situation.fleet.namespaces
+    for namespace, number in sorted(gone.items()):
+        if namespace not in known:
+            place = "anywhere" if not known else f"in namespace {namespace}"
+            yield (
+                f"there is no manifest {place} any more: {count(number, 'replica')} of {namespace}"
+                f" {'is' if number == 1 else 'are'} retired"
+            )
 
 
 def shrinking_text(pool: Shrinking, stay: Collection[ReplicaId]) -> str:

@@ -39,7 +39,7 @@ from components.errors import ConfigError, Problem, Severity
 Doc = TypeVar("Doc", bound=Document)
 
 SUFFIXES: Final = (".yaml", ".yml")
-"""Endings of the files that are read; others are passed over."""
+"""Endings of the files that are read, in capitals or not (``is_manifest``); others are passed over."""
 
 _MINIMAL: Final = "add environment.yaml with: apiVersion: berth.dev/v1alpha1, kind: Environment, metadata: {name: %s}"
 
@@ -96,6 +96,11 @@ def load_fleet(
     return loader.load(files, over)
 
 
+def is_manifest(path: str) -> bool:
+    """Whether a file is read. An ending in capitals counts: what is passed over is taken for deleted."""
+    return path.lower().endswith(SUFFIXES)
+
+
 def folder_namespace(path: str) -> str:
     """Return the namespace that the files of a path's folder may hold: that of ``models/<namespace>/…``, else empty."""
     parts = path.replace("\\", "/").removeprefix("./").split("/")
@@ -126,7 +131,7 @@ class _Loader:
     def load(self, files: Iterable[tuple[str, bytes]], over: Iterable[tuple[str, bytes]] = ()) -> LoadResult:
         """Read everything, check it together, and build the fleet."""
         for path, content in sorted(files):
-            if path.endswith(SUFFIXES) and not any(fnmatchcase(path, pattern) for pattern in self.ignore):
+            if is_manifest(path) and not any(fnmatchcase(path, pattern) for pattern in self.ignore):
                 self._file(path, content)
         for path, content in over:
             self._over(path, content)

@@ -3,9 +3,10 @@
 import pytest
 
 from automation.driver.teardown import Teardown, tear_down
+from automation.driver.view import plan_view
 from components.errors import ResourceFailed
 from tests.support.fake_runner_session import FakeDriver
-from tests.support.fleet_run import ON_B, cluster
+from tests.support.fleet_run import ON_B, cluster, deployment
 
 
 def destroy(driver: FakeDriver) -> Teardown:
@@ -103,3 +104,32 @@ def test_an_empty_stack_of_a_cluster_to_come_stays(split: FakeDriver) -> None:
     split.runner.faults.creations.clear()
     assert split.up().ok
     assert split.existing().clusters["c"].ready
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (["ml/qwen"], ["there is no manifest in namespace ml any more: 1 replica of ml is retired"]),
+        (
+            ["ml/qwen", "search/embed"],
+            [
+                "there is no manifest anywhere any more: 1 replica of ml is retired",
+                "there is no manifest anywhere any more: 1 replica of search is retired",
+            ],
+        ),
+    ],
+    ids=["one namespace", "all of them"],
+)
+def test_a_folder_of_manifests_that_is_gone_is_said_first(driver: FakeDriver, gone: list[str], said: list[str]) -> None:
+    """A folder is lost in one slip: a merge, a wrong checkout, a link that was not copied."""
+    for name in gone:
+        driver.remove(f"models/{name}.yaml")
+    assert list(plan_view(driver.session, driver.plan()).notes)[: len(said)] == said
+
+
+def test_a_manifest_that_goes_beside_others_needs_no_word_of_its_own(driver: FakeDriver) -> None:
+    """The plan lists it among what leaves; that is an edit like any other."""
+    driver.write("models/ml/second.yaml", deployment("second"))
+    driver.up()
+    driver.remove("models/ml/second.yaml")
+    assert not plan_view(driver.session, driver.plan()).notes

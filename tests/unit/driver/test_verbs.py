@@ -12,6 +12,7 @@ from tests.support.fake_runner_session import FakeDriver
 LOOKING = {
     "plan --dry-run": ("plan", "--dry-run"),
     "plan --check": ("plan", "--check"),
+    "plan --expect-no-changes": ("plan", "--expect-no-changes"),
     "up --dry-run": ("up", "--dry-run"),
     "up that nobody can be asked about": ("up",),
 }
@@ -21,7 +22,7 @@ LOOKING = {
 def test_whoever_only_looks_leaves_no_stack(fresh: FakeDriver, command: tuple[str, ...]) -> None:
     """The engine previews nothing without a stack, so there is one for as long as the preview takes."""
     code = fresh.berth(*command)
-    assert code == {"plan --check": 7, "up": 2}.get(" ".join(command), 0)
+    assert code == {"plan --check": 7, "plan --expect-no-changes": 7, "up": 2}.get(" ".join(command), 0)
     assert fresh.runner.count("preview") == 1
     assert fresh.runner.stacks() == ()
     assert fresh.lock() == {}
@@ -31,6 +32,8 @@ def test_whoever_only_looks_leaves_no_stack(fresh: FakeDriver, command: tuple[st
 def test_a_plan_that_fails_leaves_no_stack(fresh: FakeDriver) -> None:
     """Whatever stopped it."""
     fresh.runner.faults.forbidden = {"ml/qwen/a/0"}
+    assert fresh.berth("plan") == 5
+    assert fresh.runner.stacks() == ()
     assert fresh.berth("plan", "--dry-run") == 5
     assert fresh.berth("up", "--yes") == 5
     assert fresh.runner.stacks() == ()
@@ -45,8 +48,15 @@ def test_a_program_that_fails_leaves_no_stack(fresh: FakeDriver) -> None:
 
     fresh.runner.before = fail
     assert fresh.berth("up", "--yes") == 2
+    assert fresh.berth("plan") == 2
     assert fresh.berth("plan", "--check") == 2
     assert fresh.runner.stacks() == ()
+
+
+def test_a_plan_that_succeeds_keeps_its_stack(fresh: FakeDriver) -> None:
+    """What it takes to apply the plan, secrets above all, is set on it."""
+    assert fresh.berth("plan") == 0
+    assert [str(stack) for stack in fresh.runner.stacks()] == ["dev"]
 
 
 def test_a_configuration_that_was_there_is_kept(fresh: FakeDriver) -> None:

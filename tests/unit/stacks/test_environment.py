@@ -59,6 +59,13 @@ def test_hidden_and_other_files_are_passed_over(folder: Path) -> None:
     assert read_manifests(folder).raise_if_errors() == FLEET
 
 
+@pytest.mark.parametrize("name", ["qwen.YAML", "qwen.Yml"])
+def test_an_ending_in_capitals_is_read_too(folder: Path, name: str) -> None:
+    """Passed over, what the file holds would be taken for deleted, and its replicas would be retired."""
+    (folder / "models/ml/qwen.yaml").rename(folder / "models/ml" / name)
+    assert read_manifests(folder).raise_if_errors().deployments == FLEET.deployments
+
+
 def test_what_cannot_be_read_is_an_error_and_not_passed_over(folder: Path) -> None:
     """What it may hold would be taken for deleted: links that lead nowhere, files and folders without permission."""
     (folder / "models/ml/link.yaml").symlink_to(folder / "nowhere")
