@@ -27,6 +27,7 @@ from automation.engine.family import ENDPOINT_TYPE, FRONT_DOOR_TYPE, POOL_TYPE, 
 from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
 from automation.observe.owed import Owed, skip_unreachable
+from automation.planning.removed import clusters_gone
 from automation.planning.step import Step, StepKind
 from automation.planning.steps import informing_step, next_step
 from automation.scheduling.existing import Existing
@@ -126,7 +127,7 @@ class _StepRun:
         preview = self._preview()
         require_passed({self.shard.stack: preview})
         checkpoint = self.situation.checkpoints[self.shard.stack]
-        skipped = skip_unreachable(preview, checkpoint, self.situation.unreachable).exclude
+        skipped = skip_unreachable(preview, checkpoint, self._untouched()).exclude
         left = frozenset(skipped) | withheld_urns(preview, checkpoint, self.step.withheld)
         left |= beyond_scope(preview, checkpoint, self.step.kind) - self._released(preview, checkpoint)
         if not any(_does_something(each) and each.urn not in left for each in preview.steps):
@@ -143,6 +144,13 @@ class _StepRun:
             applied.require_ok()
         failures = failures_by_component(applied.failures, checkpoint, steps=applied.steps)
         return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
+
+    def _untouched(self) -> frozenset[str]:
+        """Return the clusters to leave alone: those that do not answer, and, until the retirement, those that go."""
+        silent = frozenset(self.situation.unreachable)
+        if self.step.kind is StepKind.RETIRE:
+            return silent
+        return silent.union(clusters_gone(self.situation.existing, self.situation.fleet))
 
     def _released(self, preview: Preview, checkpoint: Checkpoint) -> frozenset[str]:
         """Return the resources of pools that earlier steps had to withhold: a retirement replaces or shrinks them.

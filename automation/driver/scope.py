@@ -11,6 +11,7 @@ from typing import Any
 from automation.driver.reading import Situation
 from automation.planning.doors import carry
 from automation.planning.parts import Parts
+from automation.planning.removed import clusters_gone
 from automation.planning.step import Step, StepKind
 from components.lock import Phase
 from stacks.shard import Shard
@@ -24,7 +25,7 @@ def concerns(step: Step, situation: Situation, shard: Shard, *, disturbed: bool)
     if disturbed and step.kind is StepKind.BUILD:
         return True
     existing, fleet = situation.existing, situation.fleet
-    if any(name not in fleet.clusters and shard.holds(name) for name in existing.clusters):
+    if step.kind is StepKind.RETIRE and any(shard.holds(name) for name in clusters_gone(existing, fleet)):
         return True
     before, after = Parts.of_existing(existing, fleet, marked=False), Parts.of_lock(step.lock)
     doors = [name for name in after.doors if shard.holds(name)]

@@ -1,5 +1,7 @@
-"""Pools whose manifest entry is gone while replicas run on them.
+"""Clusters whose manifest is gone, and pools whose entry is gone while replicas run on them.
 
+No lock names a cluster without a manifest, so any update would delete it; only a retirement may, and the driver leaves
+it out of every other.
 Neither a step nor the program can keep what no manifest describes, so a pool can only go when nothing is on it. The
 way out keeps the entry until its replicas have moved.
 """
@@ -7,6 +9,11 @@ way out keeps the entry until its replicas have moved.
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
 from components.errors import Problem
+
+
+def clusters_gone(existing: Existing, fleet: Fleet) -> tuple[str, ...]:
+    """Return the clusters that exist and have no manifest any more, sorted; nothing is on them."""
+    return tuple(sorted(existing.clusters.keys() - fleet.clusters.keys()))
 
 
 def pools_in_use(existing: Existing, fleet: Fleet) -> tuple[Problem, ...]:

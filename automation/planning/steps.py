@@ -13,6 +13,7 @@ from automation.planning.build_step import build
 from automation.planning.doors import carry, doors_after
 from automation.planning.hold import hold, withheld_pools
 from automation.planning.parts import Parts
+from automation.planning.removed import clusters_gone
 from automation.planning.retire_step import retire
 from automation.planning.shift_step import shift
 from automation.planning.step import Step, StepKind, StepSummary
@@ -43,7 +44,8 @@ def next_step(
     forced = kind is StepKind.BUILD and (retried or existing.pending or changes.any)
     # What a retirement takes away may be half gone already; nothing is made again for its sake.
     even = carry(existing, after, doors_after(existing, before, wanted) & after.doors)
-    if not forced and even and _same(existing, after, fleet):
+    going = kind is StepKind.RETIRE and clusters_gone(existing, fleet)
+    if not forced and even and not going and after == Parts.of_existing(existing, fleet, marked=False):
         return None
     lock = after.lock(fleet, target.platform)
     return Step(
@@ -78,14 +80,12 @@ def steps(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformCh
         step = next_step(kind, existing, target, fleet, changes=changes)
         if step is not None:
             found.append(step)
-            existing = arrived(existing, step.lock)
+            here = existing
+            existing = arrived(here, step.lock)
+            if kind is not StepKind.RETIRE:
+                kept = {name: here.clusters[name] for name in clusters_gone(here, fleet)}
+                existing = replace(existing, clusters={**existing.clusters, **kept})
     return tuple(found)
-
-
-def _same(existing: Existing, after: Parts, fleet: Fleet) -> bool:
-    """Whether a step leaves everything as it is; a cluster whose manifest was removed is deleted by any step."""
-    gone = [name for name in existing.clusters if name not in fleet.clusters]
-    return not gone and after == Parts.of_existing(existing, fleet, marked=False)
 
 
 def _retried(existing: Existing, wanted: Parts) -> int:
@@ -134,7 +134,7 @@ def _summary(existing: Existing, before: Parts, after: Parts, wanted: Parts, kin
         front_doors_removed=len(existing.front_doors.keys() - after.doors),
         front_doors_kept_back=len(after.doors - wanted.doors) if kind is StepKind.RETIRE else 0,
         clusters_built=len(after.clusters.keys() - existing.clusters.keys()),
-        clusters_removed=len(existing.clusters.keys() - after.clusters.keys()),
+        clusters_removed=len(existing.clusters.keys() - after.clusters.keys()) if kind is StepKind.RETIRE else 0,
     )
 
 

@@ -196,3 +196,19 @@ def test_a_selector_that_fails_on_every_candidate_is_refused_with_its_place(driv
     assert problem.path.endswith("selectors[0].cel")
     assert driver.berth("up", "-e", "dev", "--yes") == 2
     assert driver.replicas() == {"ml/qwen/a/0": "Serving", "search/embed/b/0": "Serving"}
+
+
+def test_a_build_that_fails_takes_no_cluster_away(driver: FakeDriver) -> None:
+    """The manifest of an unused cluster goes with an edit elsewhere; what was not built must not cost what is there."""
+    driver.write("platform/c.yaml", cluster("c"))
+    driver.up()
+    driver.remove("platform/c.yaml")
+    driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    there: list[bool] = []
+    driver.does()
+    driver.runner.before = lambda call: there.append("c" in driver.existing().clusters) if call == "up dev" else None
+    assert driver.up().ok
+    assert there == [True, True, True]
+    assert "c" not in driver.existing().clusters
+    driver.runner.before = lambda _: None
+    assert driver.plan().empty

@@ -278,13 +278,23 @@ def test_a_lost_cluster_is_in_no_step() -> None:
     assert world.backends() == {"d@a/0": 1, "d@a/1": 1}
 
 
-def test_a_cluster_whose_manifest_is_gone_is_deleted_by_the_first_step() -> None:
-    """Even when nothing else changes."""
+def test_a_cluster_whose_manifest_is_gone_is_deleted_by_the_retirement() -> None:
+    """Even when nothing else changes; what builds and routes takes nothing away."""
     world = running(A, B, deployment("d"), CHAT)
     target = edit(world, A, deployment("d"), CHAT)
-    step = world.step(BUILD, target)
+    assert world.step(BUILD, target) is None
+    assert world.step(SHIFT, target) is None
+    step = world.step(RETIRE, target)
     assert step is not None
     assert step.summary.clusters_removed == 1
+
+
+def test_a_cluster_that_goes_is_counted_in_the_retirement_alone() -> None:
+    """Whatever is built and routed before."""
+    world = running(A, B, deployment("d"), CHAT)
+    target = edit(world, A, deployment("d", image="vllm:2"), CHAT)
+    shown = steps(world.existing, target, world.fleet)
+    assert [(step.kind, step.summary.clusters_removed) for step in shown] == [(BUILD, 0), (SHIFT, 0), (RETIRE, 1)]
 
 
 def test_a_superseded_successor_that_never_served_just_goes() -> None:
