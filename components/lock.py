@@ -208,13 +208,17 @@ class ClusterEntry(LockModel):
 
 
 class PlatformLock(LockModel):
-    """The clusters of an environment (``lock/platform.yaml``)."""
+    """The clusters of an environment (``lock/platform.yaml``).
+
+    ``simulated`` marks a target that was planned from the state of simulated clouds; it is absent otherwise.
+    """
 
     api_version: Literal["berth.dev/lock"] = "berth.dev/lock"
     kind: Literal["PlatformLock"] = "PlatformLock"
     version: int = SCHEMA_VERSION
     berth: str
     environment: str
+    simulated: Literal[True] | None = None
     digest: str
     clusters: tuple[ClusterEntry, ...] = ()
     front_doors: tuple[str, ...] = ()

@@ -49,9 +49,10 @@ def _run(stack: StackName) -> None:
     fleet = loaded.raise_if_errors()
     if lock is None:
         raise missing_lock(folder)
-    check_fit(fleet, lock)
+    config = ProgramConfig.from_pulumi()
+    check_fit(fleet, lock, simulated=config.simulated)
     shard = Shard.of(stack, fleet, clusters=(entry.name for entry in lock.platform.clusters))
-    program(fleet, lock, shard, ProgramConfig.from_pulumi())
+    program(fleet, lock, shard, config)
 
 
 def project_root(start: Path) -> Path:

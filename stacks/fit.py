@@ -19,9 +19,18 @@ def misfits(fleet: Fleet, lock: Lock) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def check_fit(fleet: Fleet, lock: Lock) -> None:
-    """Raise LockError, with the command that renews the lock, when it was not planned from these manifests."""
+def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool) -> None:
+    """Raise LockError, with the command that renews the lock, when it was not planned from these manifests.
+
+    Nor may real clouds become what was planned for ``simulated`` ones: that was planned around other live replicas.
+    """
     renew = f"berth plan -e {fleet.name}"
+    if lock.platform.simulated and not simulated:
+        raise LockError(
+            "the lock was planned for simulated clouds, and this run is a real one",
+            consequence="Nothing was changed.",
+            help=renew,
+        )
     if lock.platform.environment != fleet.name:
         raise LockError(
             f"the lock is of environment {lock.platform.environment}, the manifests are of {fleet.name}",

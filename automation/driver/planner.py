@@ -134,7 +134,14 @@ def _decide(session: Session, situation: Situation, changes: PlatformChanges) ->
     snapshot, placed = decide(session, situation, changes)
     shrinking = {(each.cluster, each.pool): frozenset(each.excess) for each in placed.shrinking}
     changes = replace(changes, shrinking=shrinking)
-    target = target_lock(situation.fleet, placed, situation.existing, berth=session.berth, changes=changes)
+    target = target_lock(
+        situation.fleet,
+        placed,
+        situation.existing,
+        berth=session.berth,
+        simulated=session.workspace.simulated,
+        changes=changes,
+    )
     return Plan(
         situation=situation,
         changes=changes,

@@ -28,9 +28,15 @@ from components.naming import CacheId, ReplicaId
 
 
 def target_lock(
-    fleet: Fleet, schedule: Schedule, existing: Existing, *, berth: str, changes: PlatformChanges = NO_CHANGES
+    fleet: Fleet,
+    schedule: Schedule,
+    existing: Existing,
+    *,
+    berth: str,
+    simulated: bool = False,
+    changes: PlatformChanges = NO_CHANGES,
 ) -> Lock:
-    """Return the lock of what is wanted; ``berth`` is the version that plans.
+    """Return the lock of what is wanted; ``berth`` is the version that plans, ``simulated`` marks simulated clouds.
 
     A pool from which something must leave and cannot (``changes`` says which) stays in it as it is.
     """
@@ -48,14 +54,15 @@ def target_lock(
         namespaces=_namespaces(fleet, existing, replicas, caches, doors),
         doors=frozenset(doors),
     )
-    return hold(parts.lock(fleet, platform_header(fleet, berth=berth)), existing, changes)
+    return hold(parts.lock(fleet, platform_header(fleet, berth=berth, simulated=simulated)), existing, changes)
 
 
-def platform_header(fleet: Fleet, *, berth: str) -> PlatformLock:
+def platform_header(fleet: Fleet, *, berth: str, simulated: bool = False) -> PlatformLock:
     """Return the platform's part of a lock without its clusters."""
     return PlatformLock(
         berth=berth,
         environment=fleet.name,
+        simulated=True if simulated else None,
         digest=fleet.platform_digest(),
         front_doors=tuple(sorted(fleet.environment.spec.front_doors)),
     )

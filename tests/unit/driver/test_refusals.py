@@ -138,12 +138,14 @@ def test_the_written_lock_fits_the_manifests(driver: FakeDriver) -> None:
     """A plain ``pulumi up`` takes it, until a manifest is edited."""
     situation = driver.read()
     assert situation.committed is not None
-    check_fit(situation.fleet, situation.committed)
+    check_fit(situation.fleet, situation.committed, simulated=True)
+    with pytest.raises(LockError, match="planned for simulated clouds"):
+        check_fit(situation.fleet, situation.committed, simulated=False)
     driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
     edited = driver.read()
     assert edited.committed is not None
     with pytest.raises(LockError, match=r"lock/ml\.yaml no longer fits"):
-        check_fit(edited.fleet, edited.committed)
+        check_fit(edited.fleet, edited.committed, simulated=True)
 
 
 def test_an_environment_that_was_never_applied_is_not_found(fresh: FakeDriver) -> None:

@@ -21,7 +21,7 @@ def edited(path: str, old: bytes, new: bytes) -> dict[str, bytes]:
 
 def test_lock_of_these_manifests_fits() -> None:
     """Whatever is placed or not."""
-    check_fit(FLEET, LOCK)
+    check_fit(FLEET, LOCK, simulated=False)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_lock_of_other_manifests_is_refused_with_the_command_that_renews_it(
     fleet = fleet_of(files)
     assert misfits(fleet, LOCK) == want
     with pytest.raises(LockError, match=f"lock/{want[0]}.yaml no longer fits") as caught:
-        check_fit(fleet, LOCK)
+        check_fit(fleet, LOCK, simulated=False)
     assert caught.value.help == "berth plan -e dev"
 
 
@@ -59,11 +59,22 @@ def test_lock_of_other_manifests_is_refused_with_the_command_that_renews_it(
 )
 def test_what_changes_nothing_is_no_misfit(files: dict[str, bytes]) -> None:
     """Digests are over parsed manifests."""
-    check_fit(fleet_of(files), LOCK)
+    check_fit(fleet_of(files), LOCK, simulated=False)
 
 
 def test_lock_of_another_environment_is_refused() -> None:
     """Two environments may have the same manifests but for the name."""
     platform = LOCK.platform.model_copy(update={"environment": "prod"})
     with pytest.raises(LockError, match="the lock is of environment prod, the manifests are of dev"):
-        check_fit(FLEET, Lock(platform, LOCK.namespaces))
+        check_fit(FLEET, Lock(platform, LOCK.namespaces), simulated=False)
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_a_lock_of_real_clouds_may_be_rehearsed(*, simulated: bool) -> None:
+    """The other way round it is refused: it was planned around replicas that only the simulation has."""
+    check_fit(FLEET, LOCK, simulated=simulated)
+    rehearsed = Lock(LOCK.platform.model_copy(update={"simulated": True}), LOCK.namespaces)
+    check_fit(FLEET, rehearsed, simulated=True)
+    with pytest.raises(LockError, match="planned for simulated clouds") as caught:
+        check_fit(FLEET, rehearsed, simulated=False)
+    assert caught.value.help == "berth plan -e dev"
