@@ -66,7 +66,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result: Any = build_app()(list(arguments), exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        return _report(UsageError(str(error).strip(), help="berth --help"), arguments)
+        verb = " ".join(("berth", *(error.command_chain or ())))
+        return _report(UsageError(str(error).strip(), help=f"{verb} --help"), arguments)
     except BerthError as error:
         return _report(error, arguments)
     except BrokenPipeError:
