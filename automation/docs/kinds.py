@@ -3,11 +3,13 @@
 An example for each kind lies beside the command line, which shows it too; the caller reads it, a test loads it.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 
 from automation.render.fields import FieldRow, ObjectFields, objects
 from automation.docs.markdown import GENERATED, anchor, code, page, prose, table
 from components.api.kinds import ALL_KINDS, KINDS, MACHINE_KINDS, api_versions
+from components.api.schema import schema
 
 FOLDER = "reference/kinds"
 
@@ -31,6 +33,14 @@ def kind_pages(examples: Mapping[str, str]) -> dict[str, str]:
     return {f"{FOLDER}/index.md": _index(), **pages, f"{FOLDER}/machine-made.md": _machine_made()}
 
 
+def kind_schemas() -> dict[str, str]:
+    """Return the JSON Schema of every kind, by path below ``docs/``."""
+    return {
+        f"{FOLDER}/schemas/{kind}.schema.json": json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+        for kind in ALL_KINDS
+    }
+
+
 def kind_page(kind: str, *, example: str) -> str:
     """Return the page of one kind."""
     model = ALL_KINDS[kind]
@@ -49,7 +59,7 @@ def kind_page(kind: str, *, example: str) -> str:
                 ("short name", code(model.SHORT_NAME)),
                 ("lives in", "a namespace" if model.NAMESPACED else "the whole environment"),
                 ("usual place", _PLACES.get(kind, "a dump of the predecessor's control plane")),
-                ("JSON Schema", code(f"berth schema {kind}")),
+                ("JSON Schema", f"[{kind}.schema.json](schemas/{kind}.schema.json), or {code(f'berth schema {kind}')}"),
             ],
         ),
         "",
