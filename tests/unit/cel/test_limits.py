@@ -244,7 +244,8 @@ def test_all_searches_of_one_evaluation_are_bounded_together(monkeypatch: pytest
         answer = compile_unlimited(ADVERSARIAL[name]).evaluate(VIEW)
         assert (answer.outcome, answer.kind) == (Outcome.ERROR, "unsupported")
     monkeypatch.setattr("components.cel.meter.MAX_WORK", 300)
-    states = compile_unlimited(f'[1].exists(x, "{"ab" * 500}".matches("(a|b)*a(a|b)(a|b)(a|b)(a|b)c"))')
+    text = "aabbabaaababbbab" * 60  # meets many states, where a regular one meets a few again and again
+    states = compile_unlimited(f'[1].exists(x, "{text}".matches("(a|b)*a(a|b)(a|b)(a|b)(a|b)c"))')
     assert states.evaluate(VIEW).kind == "unsupported"
 
 
@@ -261,4 +262,4 @@ def test_parts_of_values_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.cel.meter.MAX_PARTS", 500)
     answer = compile_unlimited(text).evaluate(VIEW)
     assert (answer.outcome, answer.kind) == (Outcome.ERROR, "unsupported")
-    assert answer.position is not None
+    assert "more than" in answer.message

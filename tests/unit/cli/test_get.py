@@ -175,8 +175,11 @@ def test_a_broken_manifest_is_said_and_nothing_is_listed(capsys: pytest.CaptureF
     assert "value-not-allowed" in err
 
 
-def test_every_kind_is_listed_with_who_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_kind_is_listed_with_who_writes_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The columns hold what their heads say, and a program gets a document."""
+    monkeypatch.setenv("COLUMNS", "160")
     head, *rows = ran(capsys)[1].splitlines()
     at = head.index("WRITTEN BY")
     assert {row[at:].split()[0] for row in rows} == {"people", "machines"}
