@@ -171,6 +171,10 @@ def _length(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[
 
 
 def _size(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
+    if isinstance(node, ScalarNode):
+        # A bound beside a type that checks the text itself: pydantic takes it for a size.
+        _length(source, f"string_{kind}", path, ctx, node)
+        return
     size = (
         len(node.items) if isinstance(node, SequenceNode) else len(node.entries) if isinstance(node, MappingNode) else 0
     )
