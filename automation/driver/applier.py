@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.gate import require_passed
-from automation.driver.guard import guarded
+from automation.driver.guard import GuardedProgram
 from automation.driver.leftover import remove_leftovers
 from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
@@ -134,7 +134,7 @@ class _StepRun:
             return None
         applied = self.session.runner.up(
             self.shard.stack,
-            guarded(self.session, checkpoint, self._program()),
+            GuardedProgram(self.session, checkpoint, self._program()),
             exclude=sorted(left),
             refresh=self._reads,
             continue_on_error=self.step.continue_on_error,
@@ -165,9 +165,7 @@ class _StepRun:
         return withheld_urns(preview, checkpoint, tuple(names - set(self.step.withheld)))
 
     def _program(self) -> Program:
-        simulated = self.session.workspace.simulated
-        servers = self.situation.servers
-        return program_of(self.situation.fleet, self.step.lock, self.shard, simulated=simulated, servers=servers)
+        return program_of(self.session, self.situation, self.step.lock, self.shard)
 
     def _preview(self) -> Preview:
         known = _previewed(self.plan, self.step, self.shard)
@@ -272,8 +270,7 @@ def _record(session: Session, plan: Plan, situation: Situation) -> list[StackNam
         checkpoint, preview = situation.checkpoints[shard.stack], plan.previews.get(shard.stack)
         if checkpoint.is_empty or preview is None or preview.changed:
             continue
-        simulated = session.workspace.simulated
-        program = program_of(situation.fleet, plan.target, shard, simulated=simulated, servers=situation.servers)
-        session.runner.up(shard.stack, guarded(session, checkpoint, program)).require_ok()
+        program = program_of(session, situation, plan.target, shard)
+        session.runner.up(shard.stack, GuardedProgram(session, checkpoint, program)).require_ok()
         renewed.append(shard.stack)
     return renewed

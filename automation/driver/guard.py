@@ -41,11 +41,6 @@ class GuardedProgram:
             )
 
 
-def guarded(session: Session, checkpoint: Checkpoint, program: Program) -> Program:
-    """Return ``program``, which raises DriverError instead when its stack is no longer as in ``checkpoint``."""
-    return GuardedProgram(session, checkpoint, program)
-
-
 def _fleet(checkpoint: Checkpoint) -> Mapping[str, Mapping[str, Any]]:
     """Return what the components say about themselves; everything is planned from that."""
     return {each.urn: each.inputs for each in checkpoint if each.type.startswith(COMPONENT_PREFIX)}

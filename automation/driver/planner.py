@@ -170,9 +170,7 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
 
     def ask(shard: Shard) -> Preview:
-        simulated = session.workspace.simulated
-        program = program_of(situation.fleet, lock, shard, simulated=simulated, servers=situation.servers)
-        preview = preview_shard(session, situation, shard, program, refresh=refresh)
+        preview = preview_shard(session, situation, shard, program_of(session, situation, lock, shard), refresh=refresh)
         if not preview.refused:
             preview.require_ok()
         return preview
@@ -201,8 +199,7 @@ def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
     pack = place_policy_pack(session.workspace.layout, existing=situation.existing.replicas)
 
     def ask(shard: Shard) -> Preview:
-        simulated = session.workspace.simulated
-        program = program_of(situation.fleet, plan.target, shard, simulated=simulated, servers=situation.servers)
+        program = program_of(session, situation, plan.target, shard)
         return preview_shard(session, situation, shard, program, refresh=plan.refresh, policy_pack=pack)
 
     return _ask_each(situation.shards, ask)

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from automation.driver.reading import Situation
 from automation.driver.servers import Servers
+from automation.driver.session import Session
 from automation.engine.runner import Program
 from components.api.fleet import Fleet
 from components.lock import Lock
@@ -44,9 +46,9 @@ class ShardProgram:
         self.servers.require(self.fleet, self.lock, self.shard, secrets, simulated=self.simulated)
 
 
-def program_of(fleet: Fleet, lock: Lock, shard: Shard, *, simulated: bool, servers: Servers) -> Program:
-    """Return a program that builds ``shard`` from ``lock``, where its clusters are the ``servers`` of the run."""
-    return ShardProgram(fleet, lock, shard, simulated, servers)
+def program_of(session: Session, situation: Situation, lock: Lock, shard: Shard) -> Program:
+    """Return a program that builds ``shard`` from ``lock``, by the manifests and the servers of the run."""
+    return ShardProgram(situation.fleet, lock, shard, session.workspace.simulated, situation.servers)
 
 
 def import_ahead() -> None:

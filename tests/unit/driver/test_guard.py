@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from automation.driver.guard import guarded
+from automation.driver.guard import GuardedProgram
 from automation.engine.checkpoint import Checkpoint
 from components.errors import DriverError
 from tests.unit.engine.samples import STACK, checkpoint, entry, stack_entry
@@ -32,7 +32,7 @@ def run(now: Checkpoint) -> list[str]:
     """Run a guarded program on a state; return what it did."""
     done: list[str] = []
     session = cast("Session", SimpleNamespace(runner=SimpleNamespace(export=lambda _stack: now)))
-    guarded(session, state(), lambda: done.append("ran"))()
+    GuardedProgram(session, state(), lambda: done.append("ran"))()
     return done
 
 
