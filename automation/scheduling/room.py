@@ -57,6 +57,8 @@ class RoomExplainer:
 
     def _loaded(self, position: int, number: int, beside: Mapping[Demand, int]) -> PoolLoad:
         load = self._ledger.loads[position][number]
+        if not beside:
+            return load
         pods = dict(load.pods)
         for demand, count in beside.items():
             pods[demand] = pods.get(demand, 0) + count
