@@ -37,7 +37,7 @@ from automation.scheduling.snapshot import (
 )
 from components.api.codes import Code
 from components.api.compose import MAX_BYTES, compose
-from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, written
+from components.api.nodes import MappingNode, plain, written
 from components.api.source import Source
 from components.api.translate import translate
 from components.checks.facts import Taint, Toleration
@@ -69,7 +69,7 @@ def _ordinary(file: str, content: bytes) -> SnapshotDocument:
         raise ConfigError([Problem(Code.DOCUMENT_SHAPE, "a snapshot is one document, a mapping", file)])
     source = Source(composed, composed.documents[0], cast("type[Document]", SnapshotDocument))
     try:
-        return SnapshotDocument.model_validate(_plain(source.node), by_alias=True, by_name=False)
+        return SnapshotDocument.model_validate(plain(source.node), by_alias=True, by_name=False)
     except ValidationError as error:
         translate(source, (cast("dict[str, Any]", each) for each in error.errors()))
         raise ConfigError(source.problems) from error
@@ -90,14 +90,6 @@ def _large(file: str, content: bytes) -> SnapshotDocument:
                 for each in error.errors()
             ]
         ) from error
-
-
-def _plain(node: Node) -> Any:
-    if isinstance(node, MappingNode):
-        return {key: _plain(value) for key, (_, value) in node.entries.items()}
-    if isinstance(node, SequenceNode):
-        return [_plain(item) for item in node.items]
-    return node.value if isinstance(node, ScalarNode) else None
 
 
 def _dangling(document: SnapshotDocument) -> Iterator[tuple[str, str]]:

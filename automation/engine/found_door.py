@@ -5,9 +5,12 @@ The parts are components of their own, in any order. The door is ready when all 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from automation.scheduling.existing import ExistingEndpoint, ExistingFrontDoor, ExistingService, NamespacedName
+
+K = TypeVar("K", bound=Any)
+V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -36,8 +39,8 @@ class FoundDoor:
             address=self.address,
             ready=self.whole and bool(self.gateway),
             failure="; ".join(self.failures),
-            services=_sorted(self.services),
-            endpoints=_sorted(self.endpoints),
+            services=in_key_order(self.services),
+            endpoints=in_key_order(self.endpoints),
         )
 
 
@@ -49,5 +52,6 @@ def in_order(doors: Iterable[ExistingFrontDoor]) -> list[ExistingFrontDoor]:
     return sorted(sorted(doors, key=lambda door: door.cluster, reverse=True), key=lambda door: door.ready)
 
 
-def _sorted(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def in_key_order(values: Mapping[K, V]) -> Mapping[K, V]:
+    """Return a mapping in the order of its keys, so that nothing depends on the order in which a state lists."""
     return {key: values[key] for key in sorted(values)}

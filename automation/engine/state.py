@@ -26,7 +26,7 @@ from automation.engine.family import (
     SERVING_TYPE,
     is_cluster,
 )
-from automation.engine.found_door import FoundDoor, in_order
+from automation.engine.found_door import FoundDoor, in_key_order, in_order
 from automation.scheduling.existing import (
     Existing,
     ExistingCache,
@@ -149,21 +149,17 @@ class _Found:
         doors = {name: door.existing() for name, door in sorted(self.doors.items())}
         order = in_order(doors.values())
         return Existing(
-            clusters=_sorted(self.clusters),
-            replicas=_sorted(self.replicas),
-            caches=_sorted(self.caches),
-            services=_sorted({key: each for door in order for key, each in door.services.items()}),
-            endpoints=_sorted({key: each for door in order for key, each in door.endpoints.items()}),
+            clusters=in_key_order(self.clusters),
+            replicas=in_key_order(self.replicas),
+            caches=in_key_order(self.caches),
+            services=in_key_order({key: each for door in order for key, each in door.services.items()}),
+            endpoints=in_key_order({key: each for door in order for key, each in door.endpoints.items()}),
             front_doors=doors,
-            namespaces=_sorted(self.namespaces),
-            pools=_sorted(self.pools),
+            namespaces=in_key_order(self.namespaces),
+            pools=in_key_order(self.pools),
             pending=tuple(sorted(self.pending)),
             simulated=next(iter(kinds), None),
         )
-
-
-def _sorted(values: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    return {key: values[key] for key in sorted(values)}
 
 
 class _Reader:

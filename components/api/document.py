@@ -16,7 +16,7 @@ from components.api.codes import Code
 from components.api.infrastructure import INFRASTRUCTURE
 from components.api.kinds import ALL_KINDS, API_VERSIONS, KINDS, api_versions
 from components.api.near import did_you_mean
-from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, kind_of
+from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, kind_of, plain
 from components.api.rules import shown
 from components.api.shape import FieldShape, shape
 from components.api.source import Source
@@ -139,7 +139,7 @@ class _Reader:
         if isinstance(node, ScalarNode):
             return node.value
         if field is not None and field.free:
-            return _plain(node)
+            return plain(node)
         model = field.model if field else None
         container = field.container if field else ""
         if isinstance(node, SequenceNode):
@@ -256,15 +256,6 @@ def is_list(node: MappingNode) -> bool:
 def _below(place: tuple[PathPart, ...], paths: Iterable[tuple[PathPart, ...]]) -> bool:
     """Whether a place is one of the paths or inside one."""
     return any(place[: len(path)] == path for path in paths)
-
-
-def _plain(node: Node) -> Any:
-    """Read a value that is kept as it was written, empty values too."""
-    if isinstance(node, MappingNode):
-        return {key: _plain(value) for key, (_, value) in node.entries.items()}
-    if isinstance(node, SequenceNode):
-        return tuple(_plain(item) for item in node.items)
-    return node.value if isinstance(node, ScalarNode) else None
 
 
 def _empty(node: Node | None) -> bool:
