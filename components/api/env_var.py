@@ -8,7 +8,7 @@ from pydantic import Field
 from components.api import syntax
 from components.api.base import Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Violation, checked, shown
+from components.api.rules import Violation, checked, exactly_one, shown
 
 ObjectName = Annotated[str, Field(min_length=1), checked(syntax.dns_subdomain, Code.NAME_INVALID)]
 
@@ -55,10 +55,7 @@ class EnvVarSource(Ruled):
             "configMapKeyRef": self.config_map_key_ref,
             "fieldRef": self.field_ref,
         }
-        found = [name for name, ref in refs.items() if ref is not None]
-        if len(found) != 1:
-            message = f"valueFrom takes exactly one of {', '.join(refs)}; {' and '.join(found) or 'none'} is set"
-            yield Violation(Code.FIELD_CONFLICT, message, at_key=True)
+        yield from exactly_one("valueFrom takes exactly one of", refs, at_key=True)
 
 
 class EnvVar(Ruled):

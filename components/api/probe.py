@@ -7,7 +7,7 @@ from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Violation
+from components.api.rules import Violation, exactly_one
 from components.api.values import MAX_INT32
 
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -84,10 +84,7 @@ class Probe(Ruled):
     def rules(self) -> Iterator[Violation]:
         """Check that there is one question."""
         ways = {"httpGet": self.http_get, "tcpSocket": self.tcp_socket, "exec": self.exec_command, "grpc": self.grpc}
-        found = [name for name, way in ways.items() if way is not None]
-        if len(found) != 1:
-            message = f"a probe asks in exactly one way, {', '.join(ways)}; {' and '.join(found) or 'none'} is set"
-            yield Violation(Code.FIELD_CONFLICT, message, at_key=True)
+        yield from exactly_one("a probe asks in exactly one way,", ways, at_key=True)
 
 
 def restart_violations(startup: Probe | None, liveness: Probe | None) -> Iterator[Violation]:

@@ -80,6 +80,14 @@ def within(field: str, violations: Iterable[Violation]) -> Iterator[Violation]:
         yield Violation(found.code, found.message, (field, *found.path), found.allowed, found.hint, found.at_key)
 
 
+def exactly_one(what: str, given: Mapping[str, object], *, at_key: bool = False) -> Iterator[Violation]:
+    """Yield a violation unless exactly one of the fields ``given`` by name is set; ``what`` begins the message."""
+    found = [name for name, value in given.items() if value is not None]
+    if len(found) != 1:
+        message = f"{what} {', '.join(given)}; {' and '.join(found) or 'none'} is set"
+        yield Violation(Code.FIELD_CONFLICT, message, at_key=at_key)
+
+
 def shown(text: str) -> str:
     """Quote a text for a message, shortened where it is long."""
     return f"`{text if len(text) <= 80 else text[:77] + '...'}`"  # noqa: PLR2004 (what fits in a message)

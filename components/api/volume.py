@@ -9,7 +9,7 @@ from components.api import syntax
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
 from components.api.env_var import ObjectName
-from components.api.rules import DnsLabel, Violation, checked, duplicates, shown, within
+from components.api.rules import DnsLabel, Violation, checked, duplicates, exactly_one, shown, within
 
 Path = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.absolute_path, Code.VALUE_INVALID)]
 SubPath = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.folder, Code.VALUE_INVALID)]
@@ -105,10 +105,7 @@ class Volume(Ruled):
             "persistentVolumeClaim": self.persistent_volume_claim,
             "hostPath": self.host_path,
         }
-        found = [name for name, source in sources.items() if source is not None]
-        if len(found) != 1:
-            message = f"a volume has exactly one of {', '.join(sources)}; {' and '.join(found) or 'none'} is set"
-            yield Violation(Code.FIELD_CONFLICT, message)
+        yield from exactly_one("a volume has exactly one of", sources)
 
 
 class VolumeMount(Model):
@@ -120,9 +117,7 @@ class VolumeMount(Model):
     mount_path: Path
     """Where it is mounted."""
 
-    sub_path: (
-        Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.folder, Code.VALUE_INVALID)] | None
-    ) = None
+    sub_path: SubPath | None = None
     """Folder or file of the volume that is mounted, instead of all of it."""
 
     read_only: bool = False
