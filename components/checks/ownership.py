@@ -88,14 +88,13 @@ def pod_owners(spec: Mapping[str, Any]) -> Iterator[str]:
 
     Judges extended resources of a device plugin in any container, and claims that are shared by name.
     """
-    for group in ("initContainers", "containers"):
-        for container in spec.get(group) or ():
-            resources = container.get("resources") or {}
-            for kind in ("limits", "requests"):
-                for resource in sorted(resources.get(kind) or {}):
-                    if resource.startswith(_EXTENDED):
-                        name = container.get("name")
-                        yield f"container {name} has {resource} in its {kind}, which a device plugin would serve"
+    for container in _containers(spec):
+        resources = container.get("resources") or {}
+        for kind in ("limits", "requests"):
+            for resource in sorted(resources.get(kind) or {}):
+                if resource.startswith(_EXTENDED):
+                    name = container.get("name")
+                    yield f"container {name} has {resource} in its {kind}, which a device plugin would serve"
     for claim in spec.get("resourceClaims") or ():
         if claim.get("resourceClaimName"):
             yield f"the pod shares the claim {claim['resourceClaimName']}; every pod needs a claim of its own"
@@ -107,11 +106,16 @@ def sees_every_device(spec: Mapping[str, Any]) -> Iterator[str]:
     A privileged container gets all device files of its node, claimed or not (Kubernetes, "Linux kernel security
     constraints for Pods and containers", 2026), and the container runtime gives those that a variable names.
     """
-    for group in ("initContainers", "containers"):
-        for container in spec.get(group) or ():
-            name = container.get("name")
-            if (container.get("securityContext") or {}).get("privileged"):
-                yield f"container {name} is privileged, so it sees the devices that other pods on its node own"
-            for variable in container.get("env") or ():
-                if variable.get("name") == VISIBLE_DEVICES and variable.get("value", "all") not in _TAKES_NONE:
-                    yield f"container {name} sets {VISIBLE_DEVICES}, which takes devices that others claim"
+    for container in _containers(spec):
+        name = container.get("name")
+        if (container.get("securityContext") or {}).get("privileged"):
+            yield f"container {name} is privileged, so it sees the devices that other pods on its node own"
+        for variable in container.get("env") or ():
+            if variable.get("name") == VISIBLE_DEVICES and variable.get("value", "all") not in _TAKES_NONE:
+                yield f"container {name} sets {VISIBLE_DEVICES}, which takes devices that others claim"
+
+
+def _containers(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield every container of a pod; a manifest has sidecars by themselves, a pod has them among the first ones."""
+    for group in ("initContainers", "containers", "sidecars"):
+        yield from spec.get(group) or ()

@@ -150,7 +150,7 @@ def test_a_variable_that_takes_devices_is_an_owner(variable: dict[str, Any], *, 
     assert list(sees_every_device(spec)) == want
 
 
-@pytest.mark.parametrize("group", ["initContainers", "containers"])
+@pytest.mark.parametrize("group", ["initContainers", "containers", "sidecars"])
 @pytest.mark.parametrize("privileged", [True, False, None])
 def test_a_privileged_container_sees_what_others_own(group: str, *, privileged: bool | None) -> None:
     """It gets every device file of its node, claimed or not."""
