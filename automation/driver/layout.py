@@ -43,12 +43,12 @@ def _stranger(fleet: Fleet, stack: StackName, cluster: str) -> Problem | None:
 
 
 def _problem(fleet: Fleet, why: str, fix: str, *, path: str) -> Problem:
-    place = fleet.sources.get((fleet.environment.kind, "", fleet.name))
+    place = fleet.place(fleet.environment.kind, fleet.name)
     return Problem(
         "layout-changed",
         f"{why}. A cluster cannot be moved from one stack to another: it would be destroyed and built anew",
-        place.file if place else "",
-        place.line if place else 0,
+        place.file,
+        place.line,
         path=path,
         help=fix,
     )

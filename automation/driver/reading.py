@@ -11,6 +11,7 @@ from automation.engine.checkpoint import Checkpoint
 from automation.engine.state import read_existing
 from automation.planning.names import names_in_use
 from automation.planning.removed import pools_in_use
+from automation.render.text import listed
 from automation.scheduling.existing import Existing
 from components.api.environment import Environment
 from components.api.fleet import Fleet
@@ -219,7 +220,7 @@ def refuse_in_use(fleet: Fleet, existing: Existing) -> None:
     gone = [
         Problem(
             "cluster-in-use",
-            f"the manifest of cluster {name} is gone, and {', '.join(used[:3])}{' ...' if len(used) > 3 else ''}"  # noqa: PLR2004
+            f"the manifest of cluster {name} is gone, and {listed(used)}"
             f" {'is' if len(used) == 1 else 'are'} still on it",
             help="bring the manifest back with `removing: true` (apiVersion berth.dev/v1alpha1) and run `berth up`",
         )
@@ -241,13 +242,13 @@ def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
         manifest = fleet.clusters.get(name)
         if manifest is None or manifest.spec.lost or cluster.source in {"", manifest.source}:
             continue
-        place = fleet.sources.get((manifest.kind, "", name))
+        place = fleet.place(manifest.kind, name)
         problems.append(
             Problem(
                 "source-changed",
                 f"cluster {name} exists with source {cluster.source}, and its manifest says {manifest.source}",
-                place.file if place else "",
-                place.line if place else 0,
+                place.file,
+                place.line,
                 path="spec.cluster.source",
                 help=f"take the change back; add the other cluster under a name of its own, and mark {name}"
                 " `removing: true` (apiVersion berth.dev/v1alpha1)",

@@ -13,6 +13,7 @@ from typing import Any, Final
 from automation.scheduling.existing import Existing
 from components.api.codes import Code
 from components.api.fleet import Fleet
+from components.api.inference_cluster import InferenceCluster
 from components.clusters.kubeconfig import Kubeconfig, parse_kubeconfig, server_address
 from components.errors import ConfigError, Problem
 from components.lock import Lock
@@ -92,12 +93,12 @@ def _kubeconfig(
 
 
 def _changed(fleet: Fleet, name: str, before: str, now: str) -> Problem:
-    file, line = _place(fleet, name)
+    place = fleet.place(InferenceCluster.__name__, name)
     return Problem(
         "server-changed",
         f"cluster {name} is at {before}, and its kubeconfig leads to {now} now: that is another cluster",
-        file,
-        line,
+        place.file,
+        place.line,
         path=_PATH,
         help=f"put a kubeconfig for {before} back; add the other cluster under a name of its own, and mark {name}"
         " `removing: true`, or `lost: true` if it is gone for good (apiVersion berth.dev/v1alpha1)",
@@ -105,18 +106,12 @@ def _changed(fleet: Fleet, name: str, before: str, now: str) -> Problem:
 
 
 def _twice(fleet: Fleet, name: str, other: str, server: str) -> Problem:
-    file, line = _place(fleet, name)
-    before = "{}:{}".format(*_place(fleet, other))
+    place, before = (fleet.place(InferenceCluster.__name__, each) for each in (name, other))
     return Problem(
         Code.CLUSTER_TWICE,
-        f"the clusters {other} ({before}) and {name} are one: both lead to {server}",
-        file,
-        line,
+        f"the clusters {other} ({before.file}:{before.line}) and {name} are one: both lead to {server}",
+        place.file,
+        place.line,
         path=_PATH,
         help="give each its own kubeconfig, or remove one of the two manifests",
     )
-
-
-def _place(fleet: Fleet, name: str) -> tuple[str, int]:
-    place = fleet.sources.get(("InferenceCluster", "", name))
-    return (place.file, place.line) if place else ("", 0)

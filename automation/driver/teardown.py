@@ -10,6 +10,7 @@ from automation.engine.checkpoint import Checkpoint, Resource
 from automation.engine.failures import failures_by_component
 from automation.engine.family import Family, is_cluster
 from automation.engine.repair import known_orphans
+from automation.render.text import listed
 from components.errors import ResourceFailed
 
 
@@ -51,7 +52,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
     kept_back = protected(situation)
     if kept_back:
         raise ResourceFailed(
-            f"protected resources: {', '.join(kept_back[:5])}{' ...' if len(kept_back) > 5 else ''}",  # noqa: PLR2004
+            f"protected resources: {listed(kept_back, few=5)}",
             consequence="Nothing was deleted.",
             help="set `protect: false` in the Environment and run `berth up` first",
         )

@@ -14,7 +14,7 @@ from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
 from automation.render.remedy_view import remedy_view
-from automation.render.text import count
+from automation.render.text import count, listed
 from automation.render.views import (
     AppliedStepView,
     ExplanationView,
@@ -47,9 +47,6 @@ _OPS = {
     Op.SAME: "same",
 }
 """How an operation is called in output; the halves of a replacement are not counted beside the whole."""
-
-_FEW = 3
-"""How many names are listed before the rest is only counted."""
 
 
 def plan_view(session: Session, plan: Plan) -> PlanView:
@@ -329,8 +326,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
 
 def _short_of(found: Freed) -> str:
     """Say who lacks room on which clusters, and that some is held by replicas that go."""
-    names = ", ".join(map(str, found.leaving[:_FEW])) + (" ..." if len(found.leaving) > _FEW else "")
-    return f"{'/'.join(found.deployment)} finds no room on {', '.join(found.clusters)}; that of {names}"
+    return f"{'/'.join(found.deployment)} finds no room on {', '.join(found.clusters)}; that of {listed(found.leaving)}"
 
 
 def emptied(plan: Plan) -> Iterable[str]:
@@ -351,11 +347,10 @@ def shrinking_text(pool: Shrinking, stay: Collection[ReplicaId]) -> str:
     other = pool.class_name != pool.before.class_name
     has = count(pool.before.nodes, "node") + (f" of {pool.before.class_name}" if other else "")
     gets = count(pool.nodes, "node") + (f" of {pool.class_name}" if other else "")
-    names = ", ".join(map(str, pool.excess[:_FEW])) + (" ..." if len(pool.excess) > _FEW else "")
     stranded = sum(each in stay for each in pool.excess)
     said = (
         f"pool {pool.cluster}/{pool.pool} keeps its {has} until {count(len(pool.excess), 'replica')} that"
-        f" {gets} cannot hold {'has' if len(pool.excess) == 1 else 'have'} left: {names}"
+        f" {gets} cannot hold {'has' if len(pool.excess) == 1 else 'have'} left: {listed(pool.excess)}"
     )
     return said + (f"; {stranded} of {len(pool.excess)} with nowhere to go" if stranded else "")
 

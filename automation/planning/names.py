@@ -17,14 +17,14 @@ def names_in_use(existing: Existing, fleet: Fleet) -> tuple[Problem, ...]:
         cluster = fleet.clusters.get(identity.cluster)
         if endpoint is None or (cluster is not None and cluster.spec.lost):
             continue
-        place = fleet.sources.get((endpoint.kind, identity.namespace, endpoint.name))
+        place = fleet.place(endpoint.kind, endpoint.name, namespace=identity.namespace)
         problems.append(
             Problem(
                 "name-in-use",
                 f"ModelEndpoint {identity.namespace}/{endpoint.name} bears the name of replica {identity}, which"
                 " exists: services could not tell them apart",
-                place.file if place else "",
-                place.line if place else 0,
+                place.file,
+                place.line,
                 path="metadata.name",
                 help="give the endpoint another name",
             )

@@ -6,6 +6,7 @@ Neither a step nor the program can keep what no manifest describes, so a pool ca
 way out keeps the entry until its replicas have moved.
 """
 
+from automation.render.text import listed
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
 from components.errors import Problem
@@ -30,8 +31,8 @@ def pools_in_use(existing: Existing, fleet: Fleet) -> tuple[Problem, ...]:
     return tuple(
         Problem(
             "pool-in-use",
-            f"pool {pool} is gone from the manifest of cluster {cluster}, and {', '.join(replicas[:3])}"
-            f"{' ...' if len(replicas) > 3 else ''} {'is' if len(replicas) == 1 else 'are'} still on it",  # noqa: PLR2004
+            f"pool {pool} is gone from the manifest of cluster {cluster}, and {listed(replicas)}"
+            f" {'is' if len(replicas) == 1 else 'are'} still on it",
             help="bring the pool back, move its replicas (clusterSelector, or a taint on the cluster), then remove it",
         )
         for (cluster, pool), replicas in users.items()

@@ -5,8 +5,9 @@ looks like is the sink's business, and nothing is ever said by style alone.
 """
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 Style = Literal["", "ok", "warn", "bad", "add", "change", "remove", "dim", "strong"]
@@ -129,6 +130,11 @@ def _wrapped(
         )
         for n in range(height)
     ]
+
+
+def listed(names: Collection[object], few: int = 3) -> str:
+    """Return the first few names, and a mark where there are more."""
+    return ", ".join(map(str, islice(names, few))) + (" ..." if len(names) > few else "")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -15,7 +15,7 @@ from components.api.frozen import FrozenDict
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster
 from components.api.inference_gateway import InferenceGateway
-from components.api.location import Location
+from components.api.location import NOWHERE, Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
@@ -50,6 +50,10 @@ class Fleet:
     def name(self) -> str:
         """The environment's name."""
         return self.environment.name
+
+    def place(self, kind: str, name: str, *, namespace: str = "") -> Location:
+        """Return where a document stands; nowhere for one that no file has."""
+        return self.sources.get((kind, namespace, name), NOWHERE)
 
     @property
     def namespaces(self) -> tuple[str, ...]:

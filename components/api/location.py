@@ -1,6 +1,7 @@
 """Location: where something stands in the manifests. PURE."""
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -11,3 +12,7 @@ class Location:
     line: int
     column: int = 0
     text: str = ""
+
+
+NOWHERE: Final = Location("", 0)
+"""For what no file says."""

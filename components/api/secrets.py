@@ -10,7 +10,7 @@ from typing import Final
 
 from components.api.base import Document
 from components.api.inference_cluster import ExistingSource, InferenceCluster
-from components.api.location import Location
+from components.api.location import NOWHERE, Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.nodes import PathPart
@@ -18,8 +18,6 @@ from components.api.pod_template import Container, InitContainer, PodSpec, Sidec
 
 SYSTEM_NAMESPACE: Final = "modelplane-system"
 """Where secrets of clusters are looked up."""
-
-_UNKNOWN: Final = Location("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class SecretUse:
     path: tuple[PathPart, ...]
     secret: str
     key: str = ""
-    place: Location = _UNKNOWN
+    place: Location = NOWHERE
 
 
 def secret_uses(documents: Iterable[Document]) -> Iterator[SecretUse]:
