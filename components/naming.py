@@ -17,6 +17,13 @@ NAME_LIMIT = 63
 SYSTEM_NAMESPACE = "modelplane-system"
 """Namespace of gateways and kubeconfig secrets; the predecessor's, so that existing clusters fit."""
 
+SECRETS_KEY = "berth:secrets"
+"""Key of a stack's configuration under which its secrets lie."""
+GATEWAYS_KEY = "berth:gateways"
+"""The one for the addresses of other stacks' gateways."""
+STAGED_KEY = "berth:staged"
+"""The one for the caches that are staged."""
+
 _HASH = 5
 _LONG_HASH = 10
 

@@ -16,10 +16,8 @@ import pulumi
 
 from components.errors import ConfigError, Problem
 from components.models.namespace import SecretData
+from components.naming import GATEWAYS_KEY, SECRETS_KEY, STAGED_KEY
 
-SECRETS_KEY: Final = "berth:secrets"
-GATEWAYS_KEY: Final = "berth:gateways"
-STAGED_KEY: Final = "berth:staged"
 SIMULATED_VARIABLE: Final = "BERTH_SIMULATED"
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

@@ -11,12 +11,13 @@ from typing import Final
 
 from components.api.fleet import Fleet
 from components.api.nodes import written
-from components.api.secrets import SYSTEM_NAMESPACE, SecretUse
+from components.api.secrets import SecretUse, set_command
 from components.checks.check_lock import footprint
 from components.errors import ConfigError, Problem
 from components.lock import Lock
 from components.models.secrets import needed_secrets
-from stacks.config import SECRETS_KEY, ProgramConfig
+from components.naming import SECRETS_KEY
+from stacks.config import ProgramConfig
 from stacks.shard import Shard
 
 _IDENTITY: Final = "identitySecretRef"
@@ -127,9 +128,6 @@ def _problem(shard: Shard, config: ProgramConfig, use: SecretUse, who: str) -> P
     else:
         needs = f"its key {use.key}" if use.key else "it"
         message = f"secret {use.secret} is not in {SECRETS_KEY}: {who} needs {needs}"
-    key = use.key or "KEY"
-    step = f".{key}" if key.isidentifier() else f'["{key}"]'
-    source = " < FILE" if use.secret.startswith(f"{SYSTEM_NAMESPACE}/") else ""
     return Problem(
         "secret-missing",
         message,
@@ -138,5 +136,5 @@ def _problem(shard: Shard, config: ProgramConfig, use: SecretUse, who: str) -> P
         use.place.column,
         path=written(use.path),
         text=use.place.text,
-        help=f"pulumi config set --stack {shard.stack} --secret --path '{SECRETS_KEY}[\"{use.secret}\"]{step}'{source}",
+        help=set_command(use.secret, use.key or "KEY", stack=shard.stack),
     )

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 
 from automation.driver.reading import Situation
 from automation.driver.session import Session
-from components.naming import StackName
+from components.naming import GATEWAYS_KEY, STAGED_KEY, StackName
 from stacks.shard import Shard, Share
 
-GATEWAYS_KEY = "berth:gateways"
-STAGED_KEY = "berth:staged"
 _NOTHING = frozenset({"[]", "{}"})
 
 

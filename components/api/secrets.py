@@ -6,7 +6,6 @@ the Environment does not list; planning refuses a use that the configuration doe
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from components.api.base import Document
 from components.api.inference_cluster import ExistingSource, InferenceCluster
@@ -15,9 +14,14 @@ from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.nodes import PathPart
 from components.api.pod_template import Container, InitContainer, PodSpec, Sidecar
+from components.naming import SECRETS_KEY, SYSTEM_NAMESPACE
 
-SYSTEM_NAMESPACE: Final = "modelplane-system"
-"""Where secrets of clusters are looked up."""
+
+def set_command(secret: str, key: str, *, stack: object) -> str:
+    """Return the command that sets a key of a secret (``namespace/name``); a kubeconfig is read from a file."""
+    step = f".{key}" if key.isidentifier() else f'["{key}"]'
+    source = " < FILE" if secret.startswith(f"{SYSTEM_NAMESPACE}/") else ""
+    return f"pulumi config set --stack {stack} --secret --path '{SECRETS_KEY}[\"{secret}\"]{step}'{source}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ from components.models.namespace import Namespace
 from components.models.replica import Replica
 from components.models.workload import engine_workload_name
 from components.naming import (
+    GATEWAYS_KEY,
+    SECRETS_KEY,
+    STAGED_KEY,
     SYSTEM_NAMESPACE,
     CacheId,
     ReplicaId,
@@ -38,7 +41,7 @@ from components.naming import (
 )
 from components.serving.gateway import GATEWAY_NAME as CLUSTER_GATEWAY
 from components.serving.stack import ServingStack
-from stacks.config import GATEWAYS_KEY, SECRETS_KEY, STAGED_KEY, ProgramConfig
+from stacks.config import ProgramConfig
 from stacks.outputs import StackOutputs
 from stacks.program import program
 from stacks.shard import Shard

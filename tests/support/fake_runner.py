@@ -24,8 +24,7 @@ from automation.engine.events import (
 from automation.engine.lease import Lease, leased_error
 from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
 from components.errors import DriverError, StackNotFound
-from components.naming import StackName
-from stacks.config import SECRETS_KEY
+from components.naming import SECRETS_KEY, StackName
 from tests.support.fake_runner_program import STACK_TYPE, Registered, register
 from tests.support.fake_runner_update import (
     Action,

@@ -7,6 +7,7 @@ from typing import Self
 import pulumi
 
 from components.api.fleet import Fleet
+from components.api.secrets import set_command
 from components.clusters.contract import ClusterArgs
 from components.errors import ConfigError, Problem
 from components.lock_model import HeldPool
@@ -65,7 +66,7 @@ class ExistingClusterArgs:
                     )
                 ]
             )
-        command = f"pulumi config set --stack {stack} --secret --path 'berth:secrets[\"{secret}\"].{key}' < FILE"
+        command = set_command(secret, key, stack=stack)
         if kubeconfig is None:
             raise ConfigError(
                 [
