@@ -90,7 +90,6 @@ def _converted(
     paths: "Sequence[Path]", version: str, where: Where
 ) -> "tuple[Mapping[Path, Conversion], Mapping[Path, str]]":
     """Convert every file in memory; raises ConfigError with all that stands against it."""
-    from automation.driver.workspace import Workspace
     from components.api.conversion import convert as converted
     from components.errors import ConfigError, Problem
     from stacks.given_paths import given
@@ -104,7 +103,7 @@ def _converted(
     files = [path for path in paths if path != _STDIN]
     whole = not paths
     if whole:
-        files = [Workspace.open(where.env, environments=where.environments, simulated=where.simulated).folder]
+        files = [where.workspace().folder]
     for each in given(files, whole=whole):
         for name, content in each.contents():
             path = each.files[name]

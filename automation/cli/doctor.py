@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
+from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
 _WHERE = Where()
@@ -44,9 +45,7 @@ def doctor(
             {"name": each.name, "status": each.status.value, "found": each.found, "want": each.want, "fix": each.fix}
             for each in diagnosis.checks
         ]
-        sinks.document(
-            {"apiVersion": "berth.dev/output/v1", "kind": "Diagnosis", "simulated": where.simulated, "checks": checks}
-        )
+        sinks.document({"apiVersion": API_VERSION, "kind": "Diagnosis", "simulated": where.simulated, "checks": checks})
     elif failed or not quiet_when_ready:
         styles: dict[str, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}
         columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show
+from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
 
@@ -38,7 +39,7 @@ def env(
     variables = plain_environment(layout, simulated=simulated, base=os.environ, toolchain=toolchain)
     changes = environment_changes(variables, base=os.environ)
     if sinks.machine:
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Variables", "variables": changes})
+        sinks.document({"apiVersion": API_VERSION, "kind": "Variables", "variables": changes})
         return 0
     import sys
 

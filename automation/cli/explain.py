@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
+from automation.render.output_version import API_VERSION
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
 
 _SHOW = Show()
 _WHERE = Where()
-_FORMAT = "berth.dev/output/v1"
 
 
 def explain(
@@ -75,18 +75,17 @@ def _code(code: str, text: str, sinks: "Sinks") -> int:
     from automation.render.text import Span, line
 
     if sinks.machine:
-        sinks.document({"apiVersion": _FORMAT, "kind": "CodeHelp", "code": code, "text": text})
+        sinks.document({"apiVersion": API_VERSION, "kind": "CodeHelp", "code": code, "text": text})
     else:
         sinks.data([line(Span(code, "strong")), line(""), *(line(each) for each in text.splitlines())])
     return 0
 
 
 def _environment_is_there(where: Where) -> bool:
-    from automation.driver.workspace import Workspace
     from components.errors import UsageError
 
     try:
-        Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+        where.workspace()
     except UsageError:
         return False
     return True
@@ -108,17 +107,14 @@ def _unknown(subject: str, head: str, codes: list[str]) -> Exception:
 def _deployment(subject: str, where: Where, sinks: "Sinks") -> int:
     from automation.cli.running import session_for
     from automation.driver.planner import make_plan
-    from automation.driver.reading import read_situation
+    from automation.driver.reading import read_manifests_of, read_situation
     from automation.driver.view import explanation_view
-    from automation.driver.workspace import Workspace
     from automation.render.status import explanation_lines
-    from stacks.environment import read_environment
 
     # Whether there is such a deployment is in the manifests: a slip of the pen needs no login to be told.
-    workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
-    fleet = read_environment(workspace.folder)[0].raise_if_errors()
+    fleet, _ = read_manifests_of(where.workspace())
     chosen = _chosen(subject, [f"{namespace}/{name}" for namespace, name in fleet.deployments])
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks, manifests=False) as session:
         situation = read_situation(session, create=False, missing_ok=True)
         namespace, _, name = chosen.partition("/")
         view = explanation_view(make_plan(session, situation, previews=False), namespace, name)

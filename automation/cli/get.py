@@ -118,9 +118,8 @@ def _kind(text: str) -> str:
 def _loaded(where: Where, sinks: "Sinks", *, status: bool) -> "tuple[Fleet, Mapping[str, Cells] | None]":
     if not status:
         from automation.driver.reading import read_manifests_of
-        from automation.driver.workspace import Workspace
 
-        workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+        workspace = where.workspace()
         return read_manifests_of(workspace)[0], None
     from automation.cli.running import session_for
     from automation.driver.listing import state_cells

@@ -12,6 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show
+from automation.render.output_version import API_VERSION
 from components.errors import UsageError
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -83,7 +84,7 @@ def init(
     sinks = show.sinks()
     if sinks.machine:
         written = [shown_path(path) for path in files]
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Written", "dryRun": dry_run, "files": written})
+        sinks.document({"apiVersion": API_VERSION, "kind": "Written", "dryRun": dry_run, "files": written})
     else:
         sinks.data([line(shown_path(path)) for path in files])
     if not dry_run:

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
+    from automation.driver.workspace import Workspace
 
 Output = Literal["table", "json"]
 Color = Literal["auto", "always", "never"]
@@ -65,3 +66,9 @@ class Where:
 
     simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False
     """Use the simulated clouds, with a state of their own; never touches a real cloud."""
+
+    def workspace(self) -> "Workspace":
+        """Find the project and the environment; raises UsageError where there is none."""
+        from automation.driver.workspace import Workspace
+
+        return Workspace.open(self.env, environments=self.environments, simulated=self.simulated)

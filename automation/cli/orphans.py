@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
+from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
 _WHERE = Where()
@@ -39,9 +40,7 @@ def orphans(
     if sinks.machine:
         entries = [{"urn": each.urn, "type": each.type, "name": each.name} for each in left]
         commands = [{"region": each.region, "what": each.what, "command": each.command} for each in looks]
-        sinks.document(
-            {"apiVersion": "berth.dev/output/v1", "kind": "Orphans", "orphans": entries, "searches": commands}
-        )
+        sinks.document({"apiVersion": API_VERSION, "kind": "Orphans", "orphans": entries, "searches": commands})
     else:
         sinks.data([line(str(each)) for each in left] or [line("No orphans.")])
         for each in looks:

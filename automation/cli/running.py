@@ -22,11 +22,10 @@ def session_for(where: Where, sinks: Sinks, *, manifests: bool = True) -> Genera
     from automation.cli.progress import Progress
     from automation.driver.reading import read_manifests_of
     from automation.driver.session import open_session
-    from automation.driver.workspace import Workspace
     from automation.engine.interruption import Interruption
     from automation.render.text import Span, line
 
-    workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+    workspace = where.workspace()
     if manifests:  # a mistake in one is said at once, before anything is installed or started
         read_manifests_of(workspace)
     interruption = Interruption()

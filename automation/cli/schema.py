@@ -3,6 +3,7 @@
 from typing import Any
 
 from automation.cli.options import Show
+from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
 
@@ -25,7 +26,7 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
     sinks = show.sinks()
     schemas = all_schemas()
     if not kind and sinks.machine:
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "SchemaList", "schemas": list(schemas)})
+        sinks.document({"apiVersion": API_VERSION, "kind": "SchemaList", "schemas": list(schemas)})
         return 0
     if not kind:
         sinks.data([line(name) for name in schemas])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from automation.cli.options import Show, Where
+from automation.render.output_version import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,6 @@ Minor = Literal["1.34", "1.35", "1.36", "1.37"]
 _SHOW = Show()
 _WHERE = Where()
 _NO = 1
-_FORMAT = "berth.dev/output/v1"
 _MAX_BYTES = 32 * 1024 * 1024
 _STYLES: "dict[str, Style]" = {"match": "ok", "no-match": "warn", "error": "bad"}
 
@@ -151,7 +151,7 @@ def verify(table: Path, *, minor: Annotated[tuple[Minor, ...], Parameter(negativ
 
 
 def _document(kind: str) -> dict[str, Any]:
-    return {"apiVersion": _FORMAT, "kind": kind}
+    return {"apiVersion": API_VERSION, "kind": kind}
 
 
 def _usage(summary: str, text: str) -> Exception:
@@ -179,11 +179,10 @@ def _views(class_name: str, slice_file: Path | None, where: Where) -> "Mapping[s
 
 
 def _class_views(name: str, where: Where) -> "Mapping[str, DeviceView]":
-    from automation.driver.workspace import Workspace
     from components.api.placeable import device_view
     from stacks.environment import read_environment
 
-    workspace = Workspace.open(where.env, environments=where.environments, simulated=where.simulated)
+    workspace = where.workspace()
     loaded, _ = read_environment(workspace.folder)
     classes = loaded.raise_if_errors().classes
     if name not in classes:

@@ -5,6 +5,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show, Where
+from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
 _WHERE = Where()
@@ -34,7 +35,7 @@ def unlock(
     if sinks.machine:
         stacks = sorted({str(each.stack) for each in freed})
         holders = [str(each.lease) for each in freed if each.lease]
-        document = {"apiVersion": "berth.dev/output/v1", "kind": "Unlocked", "stacks": stacks, "holders": holders}
+        document = {"apiVersion": API_VERSION, "kind": "Unlocked", "stacks": stacks, "holders": holders}
         sinks.document(document)
     else:
         said = [f"freed {each.stack}" + (f", which {each.lease} held" if each.lease else "") for each in freed]

@@ -95,7 +95,6 @@ def validate(
 def _checked(
     paths: "Sequence[Path]", ignore: "Sequence[str]", where: Where
 ) -> "tuple[ValidationView, Sequence[Problem], Sequence[Fleet]]":
-    from automation.driver.workspace import Workspace
     from automation.render.manifest_views import ProblemView, ValidationView
     from components.errors import ConfigError, Severity
     from stacks.environment import read_lock
@@ -103,7 +102,7 @@ def _checked(
 
     folders = paths
     if not paths:
-        folder = Workspace.open(where.env, environments=where.environments, simulated=where.simulated).folder
+        folder = where.workspace().folder
         folders = [folder]
         read_lock(folder)  # one that cannot be read is said here, and not first when planning
     problems: list[Problem] = []

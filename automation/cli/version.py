@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from automation.cli.options import Show
+from automation.render.output_version import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,7 @@ def version(*, show: Annotated[Show, Parameter(name="*")] = Show()) -> int:
     sinks = show.sinks()
     found = versions()
     if sinks.machine:
-        sinks.document({"apiVersion": "berth.dev/output/v1", "kind": "Versions", "versions": dict(found)})
+        sinks.document({"apiVersion": API_VERSION, "kind": "Versions", "versions": dict(found)})
     else:
         rows = [(name, value) for name, value in found.items()]
         sinks.data(table([Column("NAME"), Column("VERSION")], rows, width=sinks.width))

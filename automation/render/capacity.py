@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from automation.render.output_version import API_VERSION
 from automation.render.remedy_view import remedy_view
 from automation.render.text import Column, Line, line, table
-from automation.render.views import API_VERSION, RemedyView, View
+from automation.render.views import RemedyView, View
 from automation.scheduling.headroom import Headroom
 
 

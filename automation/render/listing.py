@@ -7,8 +7,8 @@ guessed from a manifest.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from automation.render.output_version import API_VERSION
 from automation.render.text import Column, Line, Span, heading, line, table
-from automation.render.views import API_VERSION
 from components.api.base import Document
 from components.api.kinds import ALL_KINDS, KINDS, api_versions
 

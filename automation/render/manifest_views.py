@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from automation.render.views import API_VERSION, View
+from automation.render.output_version import API_VERSION
+from automation.render.views import View
 from components.errors import Problem, Severity
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from automation.render.output_version import API_VERSION
 from automation.render.text import Line, Span, Style, count, line
 from components.errors import BerthError, ConfigError, Problem, Severity
 
@@ -90,7 +91,7 @@ def error_lines(error: BerthError) -> list[Line]:
 def error_json(error: BerthError) -> dict[str, Any]:
     """Return any error of ours as one JSON document."""
     document: dict[str, Any] = {
-        "apiVersion": "berth.dev/output/v1",
+        "apiVersion": API_VERSION,
         "kind": "Error",
         "code": error.code,
         "exitCode": error.exit_code,

@@ -2,8 +2,9 @@
 
 from typing import Any, Literal
 
+from automation.render.output_version import API_VERSION
 from automation.render.remedy_view import remedy_view
-from automation.render.views import API_VERSION, LeavingView, RemedyView, View
+from automation.render.views import LeavingView, RemedyView, View
 from automation.scheduling.result import Placed, Schedule
 from automation.scheduling.trace import DeploymentTrace
 

@@ -4,12 +4,12 @@ Machine output is an interface: fields are only added inside a version. The driv
 beside this one turn them into lines.
 """
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-API_VERSION: Final = "berth.dev/output/v1"
+from automation.render.output_version import API_VERSION
 
 
 class View(BaseModel):

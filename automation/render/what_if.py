@@ -2,8 +2,9 @@
 
 from typing import Literal
 
+from automation.render.output_version import API_VERSION
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
-from automation.render.views import API_VERSION, LeavingView, RemedyView, View
+from automation.render.views import LeavingView, RemedyView, View
 
 
 class WhatIfDeploymentView(View):
