@@ -1,6 +1,7 @@
 """A small valid environment as text, and edits of it: the ground of the loader's tests."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from components.api.load import LoadResult, load_fleet
 from components.errors import Problem
@@ -293,6 +294,16 @@ def files(*edits: Edit, without: tuple[str, ...] = (), **more: str) -> dict[str,
     for name, text in more.items():
         found[NAMES.get(name, name)] = text
     return {path: text.encode() for path, text in found.items()}
+
+
+def write_project(root: Path) -> Path:
+    """Write the sample environment into a project of its own; gives its root."""
+    (root / "Pulumi.yaml").write_text("name: berth\n")
+    for path, content in files().items():
+        file = root / "stacks/environments/dev" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return root
 
 
 def load(*edits: Edit, without: tuple[str, ...] = (), **more: str) -> LoadResult:

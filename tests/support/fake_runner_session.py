@@ -27,6 +27,7 @@ from automation.observe.reachability import Reachability
 from automation.planning.step import Step
 from automation.scheduling.existing import Existing
 from components.naming import StackName
+from tests.support.environment_folder import EnvironmentFolder
 from tests.support.fake_runner import FakeRunner
 from tests.support.fake_runner_update import Raw
 
@@ -55,7 +56,7 @@ class Heard:
 
 
 @dataclass
-class FakeDriver:
+class FakeDriver(EnvironmentFolder):
     """One environment named ``dev`` under ``root``, and everything that a run works with.
 
     ``dead`` names clusters that do not answer, with the reason.
@@ -77,11 +78,6 @@ class FakeDriver:
         return driver
 
     @property
-    def folder(self) -> Path:
-        """The environment's folder."""
-        return self.root / "environments" / "dev"
-
-    @property
     def session(self) -> Session:
         """A session, as every command opens its own."""
         workspace = Workspace(Layout(self.root), "dev", self.folder, self.simulated)
@@ -92,28 +88,6 @@ class FakeDriver:
         return {
             name: Reachability(name, name not in self.dead, NOW, self.dead.get(name, "")) for name in sorted(endpoints)
         }
-
-    # Manifests and lock
-
-    def write(self, path: str, text: str) -> None:
-        """Write one manifest."""
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def edit(self, path: str, old: str, new: str) -> None:
-        """Change a manifest in one place."""
-        text = (self.folder / path).read_text()
-        assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
-        self.write(path, text.replace(old, new))
-
-    def remove(self, path: str) -> None:
-        """Remove a manifest."""
-        (self.folder / path).unlink()
-
-    def lock(self) -> dict[str, bytes]:
-        """Return the files of the lock."""
-        return {path.name: path.read_bytes() for path in sorted((self.folder / "lock").glob("*"))}
 
     # What commands do
 

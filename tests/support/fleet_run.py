@@ -30,6 +30,7 @@ from automation.rehearsal.install import install
 from automation.rehearsal.scenario import SCENARIO_VARIABLE, Fault, Scenario
 from automation.scheduling.existing import Existing
 from components.naming import StackName
+from tests.support.environment_folder import EnvironmentFolder
 
 _WRAPPER: Final = """\
 #!/bin/sh
@@ -181,7 +182,7 @@ class Answer:
 
 
 @dataclass
-class FleetRun:
+class FleetRun(EnvironmentFolder):
     """One user's repo with its environments, state and simulated clouds, all under ``root``."""
 
     root: Path
@@ -227,11 +228,6 @@ class FleetRun:
     def repo(self) -> Path:
         """The user's repo, where commands run."""
         return self.root / "repo"
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the environment ``dev``, outside the repo."""
-        return self.root / "environments" / "dev"
 
     @property
     def layout(self) -> Layout:
@@ -298,28 +294,6 @@ class FleetRun:
             SCENARIO_VARIABLE: str(self._scenario),
             **self.variables,
         }
-
-    # Manifests and lock
-
-    def write(self, path: str, text: str) -> None:
-        """Write one manifest."""
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def edit(self, path: str, old: str, new: str) -> None:
-        """Change a manifest in one place."""
-        text = (self.folder / path).read_text()
-        assert text.count(old) == 1, f"{path} holds {old!r} {text.count(old)} times"
-        self.write(path, text.replace(old, new))
-
-    def remove(self, path: str) -> None:
-        """Remove a manifest."""
-        (self.folder / path).unlink()
-
-    def lock(self) -> dict[str, bytes]:
-        """Return the files of the lock."""
-        return {path.name: path.read_bytes() for path in sorted((self.folder / "lock").glob("*"))}
 
     # What exists
 

@@ -9,22 +9,11 @@ import pytest
 
 from automation.cli.main import run
 from components.api.base import BERTH_VERSION, MODELPLANE
-from tests.support.api_manifests import files
 
 EAST = "stacks/environments/dev/platform/east.yaml"
 
 
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write the sample environment into a project of its own and stand in it."""
-    (tmp_path / "Pulumi.yaml").write_text("name: berth\n")
-    for path, content in files().items():
-        file = tmp_path / "stacks/environments/dev" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BERTH_ENVIRONMENTS", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

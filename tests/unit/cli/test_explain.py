@@ -13,7 +13,6 @@ from automation.cli.main import run
 from automation.render.fields import FieldRow, root
 from components.api.codes import Code
 from components.api.kinds import ALL_KINDS
-from tests.support.api_manifests import files
 
 _ROOT = Path(__file__).parents[3]
 
@@ -189,16 +188,9 @@ def test_a_name_with_a_slash_is_a_deployment(capsys: pytest.CaptureFixture[str])
     assert "there is no environment 'dev'" in err
 
 
-def test_a_deployment_that_is_not_there_needs_no_backend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("project")
+def test_a_deployment_that_is_not_there_needs_no_backend(capsys: pytest.CaptureFixture[str]) -> None:
     """The manifests tell; nobody has to log in to learn of a slip of the pen."""
-    (tmp_path / "Pulumi.yaml").write_text("name: berth\n")
-    for path, content in files().items():
-        file = tmp_path / "stacks/environments/dev" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-    monkeypatch.chdir(tmp_path)
     code, out, err = ran(capsys, "ml/qwn")
     assert (code, out) == (2, "")
     assert "ml/qwen" in err

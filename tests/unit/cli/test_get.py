@@ -13,20 +13,9 @@ from automation.render.text import plain
 from components.api.fleet import Fleet
 from components.api.kinds import ALL_KINDS, KINDS
 from components.api.load import load_fleet
-from tests.support.api_manifests import files, load
+from tests.support.api_manifests import load
 
-
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write the sample environment into a project of its own and stand in it."""
-    (tmp_path / "Pulumi.yaml").write_text("name: berth\n")
-    for path, content in files().items():
-        file = tmp_path / "stacks/environments/dev" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BERTH_ENVIRONMENTS", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -30,16 +30,7 @@ spec: {url: "ftp://example.com/100%, sure"}
 """
 
 
-@pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a valid environment into a project of its own and stand in it."""
-    for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BERTH_ENVIRONMENTS", "BERTH_ENV"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "Pulumi.yaml").write_text("name: berth\n")
-    for path, content in files().items():
-        write(tmp_path / "stacks/environments/dev" / path, content)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("project")
 
 
 def write(path: Path, content: bytes | str) -> Path:
