@@ -60,7 +60,7 @@ class BerthError(Exception):
     code: ClassVar[str] = "failure"
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, summary: str, *, consequence: str = "", help: str = "", where: str = "") -> None:  # noqa: A002
+    def __init__(self, summary: str, *, consequence: str = "", help: str = "", where: str = "") -> None:  # noqa: A002 (what its readers call it)
         super().__init__(summary)
         self.summary = summary
         self.consequence = consequence

@@ -63,7 +63,7 @@ def import_ahead() -> None:
 
 def _program() -> "tuple[type[ProgramConfig], Callable[..., None]]":
     """Import the program, and with it the cloud SDKs: late, because most commands run none."""
-    from stacks.config import ProgramConfig  # noqa: PLC0415
-    from stacks.program import program  # noqa: PLC0415
+    from stacks.config import ProgramConfig  # noqa: PLC0415 (brings the SDK along)
+    from stacks.program import program  # noqa: PLC0415 (brings the SDK along)
 
     return ProgramConfig, program

@@ -78,7 +78,7 @@ def finder_of(session: Session) -> OrphanFinder:
     """Return what looks for orphans: the simulated cloud's own records, or nothing that could search a real one."""
     if session.workspace.simulated:
         from automation.observe.simulated import SimulatedFinder  # noqa: PLC0415 (only in rehearsals)
-        from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415
+        from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415 (only in rehearsals)
 
         return SimulatedFinder(SimulatedCloud(session.workspace.layout.simulated_clouds))
     return NoFinder()

@@ -80,8 +80,8 @@ def _kubeconfig(
     fleet: Fleet, name: str, secrets: Mapping[str, Mapping[str, Any]], *, simulated: bool
 ) -> Kubeconfig | None:
     # Late, because most commands run no program, and these bring the SDK.
-    from components.clusters.existing.args import ExistingClusterArgs  # noqa: PLC0415
-    from stacks.rehearsal import simulated_server  # noqa: PLC0415
+    from components.clusters.existing.args import ExistingClusterArgs  # noqa: PLC0415 (brings the SDK along)
+    from stacks.rehearsal import simulated_server  # noqa: PLC0415 (only in rehearsals)
 
     if fleet.clusters[name].source != "Existing":
         return None

@@ -78,7 +78,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
 def _observer(workspace: Workspace) -> Observer:
     if workspace.simulated:
         from automation.observe.simulated import SimulatedObserver  # noqa: PLC0415 (only in rehearsals)
-        from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415
+        from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415 (only in rehearsals)
 
         return SimulatedObserver(SimulatedCloud(workspace.layout.simulated_clouds, scenario=_scenario()))
     from automation.observe.live import LiveObserver  # noqa: PLC0415 (only for real clouds)

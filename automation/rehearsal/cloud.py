@@ -75,23 +75,23 @@ class SimulatedCloud:
             self._store = Store(path)
         self._faults = Faults(self._store, scenario)
 
-    def resources(self, *, package: str = "", type: str = "*", scope: str = "*") -> tuple[Resource, ...]:  # noqa: A002
+    def resources(self, *, package: str = "", type: str = "*", scope: str = "*") -> tuple[Resource, ...]:  # noqa: A002 (what clouds call it)
         """List live resources in order of creation; ``type`` and ``scope`` are globs."""
         with _usable(self._store.path), self._store.reading() as transaction:
             rows = transaction.select(package=package)
         return tuple(_resource(row) for row in rows if fnmatchcase(row.type, type) and fnmatchcase(row.scope, scope))
 
-    def get(self, type: str, id: str, *, scope: str = "*") -> Resource | None:  # noqa: A002
+    def get(self, type: str, id: str, *, scope: str = "*") -> Resource | None:  # noqa: A002 (what clouds call it)
         """Find one resource by type and id; an object of one name on several clusters needs its scope."""
         row = self._one(type, id, scope)
         return _resource(row) if row else None
 
-    def delete(self, type: str, id: str, *, scope: str = "*") -> None:  # noqa: A002
+    def delete(self, type: str, id: str, *, scope: str = "*") -> None:  # noqa: A002 (what clouds call it)
         """Delete a resource behind the engine's back, with what goes with it; nothing blocks it."""
         with self._store.transaction() as transaction:
             aftermath.remove(transaction, self._need(type, id, scope))
 
-    def edit(self, type: str, id: str, changes: Mapping[str, Any], *, scope: str = "*") -> None:  # noqa: A002
+    def edit(self, type: str, id: str, changes: Mapping[str, Any], *, scope: str = "*") -> None:  # noqa: A002 (what clouds call it)
         """Change a resource behind the engine's back: dotted paths to new values; ``None`` removes a value."""
         row = self._need(type, id, scope)
         outputs, inputs = json.loads(json.dumps(row.outputs)), json.loads(json.dumps(row.inputs))

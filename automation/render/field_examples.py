@@ -15,7 +15,7 @@ from components.api.shape import shape
 class _Dumper(yaml.SafeDumper):
     """Writes lists as people do, indented below their key."""
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 (PyYAML's)
         """Indent a list too."""
         super().increase_indent(flow=flow, indentless=False)
 

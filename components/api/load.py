@@ -211,7 +211,7 @@ class _Loader:
     def _report_others(self, composed: Composed, others: list[MappingNode]) -> None:
         """Say once per file that it holds documents that are not Berth's."""
         kinds = sorted({f"{node.text('apiVersion')} {node.text('kind')}" for node in others})
-        shown = ", ".join(kinds[:5]) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")  # noqa: PLR2004
+        shown = ", ".join(kinds[:5]) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")  # noqa: PLR2004 (what a line holds)
         line = others[0].line
         message = f"ignored, because Berth does not know them: {shown}"
         hint = "move the file elsewhere, or pass it over by a pattern"

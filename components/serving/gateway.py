@@ -67,7 +67,7 @@ def build_gateway(
     deleted_with: pulumi.Resource | None,
 ) -> GatewayParts:
     """Register the proxy's settings, the class and the gateway, which takes routes from every namespace."""
-    from pulumi_kubernetes.apiextensions import CustomResource  # noqa: PLC0415
+    from pulumi_kubernetes.apiextensions import CustomResource  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     proxy = CustomResource(
         component.child("proxy"),

@@ -137,7 +137,7 @@ class ServingStack(Component):
 
     def _definitions(self) -> list[pulumi.Resource]:
         """Register the definitions that no chart brings. They come first: a controller reads them when it starts."""
-        import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+        import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         made: list[pulumi.Resource] = []
         for definition in self._args.release.definitions:
@@ -179,7 +179,7 @@ class ServingStack(Component):
 
     def _namespace(self, role: str, name: str, *, stays_for_load_balancer: bool) -> pulumi.Resource:
         """Register a namespace. One with load balancers is deleted and awaited, whatever becomes of the cluster."""
-        import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+        import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         options = (
             self.options(provider=self._cluster.provider, depends_on=self._cluster.ready)
@@ -189,7 +189,7 @@ class ServingStack(Component):
         return kubernetes.core.v1.Namespace(self.child(role), metadata=self.metadata(name), opts=options)
 
     def _quota(self, part: ReleaseComponent, before: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+        import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         scope: Any = {"operator": "In", "scope_name": "PriorityClass", "values": list(_CRITICAL)}
         return kubernetes.core.v1.ResourceQuota(

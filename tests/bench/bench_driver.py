@@ -17,13 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from automation.driver.planner import make_plan  # noqa: E402 (after the path)
-from automation.driver.reading import read_situation  # noqa: E402
-from automation.driver.reporter import Silent  # noqa: E402
-from automation.driver.run import run_plan  # noqa: E402
-from automation.driver.session import Session, open_session  # noqa: E402
-from automation.driver.workspace import Workspace  # noqa: E402
-from automation.engine.interruption import Interruption  # noqa: E402
-from automation.engine.toolchain.layout import Layout  # noqa: E402
+from automation.driver.reading import read_situation  # noqa: E402 (after the path is set)
+from automation.driver.reporter import Silent  # noqa: E402 (after the path is set)
+from automation.driver.run import run_plan  # noqa: E402 (after the path is set)
+from automation.driver.session import Session, open_session  # noqa: E402 (after the path is set)
+from automation.driver.workspace import Workspace  # noqa: E402 (after the path is set)
+from automation.engine.interruption import Interruption  # noqa: E402 (after the path is set)
+from automation.engine.toolchain.layout import Layout  # noqa: E402 (after the path is set)
 
 
 class Timed:

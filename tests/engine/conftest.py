@@ -23,7 +23,7 @@ def pulumi_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     def say(line: str) -> None:
         # Past pytest's capture: a build takes minutes, and whoever waits wants to see that it goes on.
         with capture.global_and_fixture_disabled():
-            print(line, file=sys.stderr, flush=True)  # noqa: T201
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 (a terminal)
 
     given = os.environ.get("BERTH_TEST_PULUMI")
     if not given:

@@ -47,8 +47,8 @@ class Town:
 
     def __call__(self) -> None:
         """Register it."""
-        import pulumi  # noqa: PLC0415
-        import pulumi_aws as aws  # noqa: PLC0415
+        import pulumi  # noqa: PLC0415 (a slow SDK, for those who need it)
+        import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         if self.raises:
             raise self.raises
@@ -74,8 +74,8 @@ class Town:
         pulumi.export("token", pulumi.Output.secret(TOKEN))
 
     def _cluster(self, cluster: str, workloads: dict[str, Any]) -> Any:
-        import pulumi  # noqa: PLC0415
-        import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+        import pulumi  # noqa: PLC0415 (a slow SDK, for those who need it)
+        import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         props = {"cluster": cluster, "source": "Existing"}
         component = pulumi.ComponentResource("berth:index:ExistingCluster", cluster, props)
@@ -106,8 +106,8 @@ def _account(
     name: str, parent: Any, provider: Any, note: str, *, physical: str = "", depends_on: Sequence[Any] = ()
 ) -> Any:
     """Register an object that is changed in place."""
-    import pulumi  # noqa: PLC0415
-    from pulumi_kubernetes.core.v1 import ServiceAccount  # noqa: PLC0415
+    import pulumi  # noqa: PLC0415 (a slow SDK, for those who need it)
+    from pulumi_kubernetes.core.v1 import ServiceAccount  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     return ServiceAccount(
         name,

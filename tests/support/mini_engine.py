@@ -318,7 +318,7 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
             project=recorder.project, stack=recorder.stack, dryRun=recorder.dry_run, supportedFeatures=_FEATURES
         )
 
-    def RegisterResource(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def RegisterResource(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Record a resource and answer with its outputs."""
         recorder = self._recorder
         resource = _registered(request, recorder.urn(request.type, request.name, request.parent))
@@ -330,28 +330,28 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
             urn=resource.urn, id=identifier, object=json_format.ParseDict(_wire(outputs), struct_pb2.Struct())
         )
 
-    def RegisterResourceOutputs(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def RegisterResourceOutputs(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Record what a component or the stack puts out."""
         with self._recorder.lock:
             resource = self._recorder.resources[request.urn]
             self._recorder.resources[request.urn] = replace(resource, outputs=_plain(_struct(request.outputs)))
         return empty_pb2.Empty()
 
-    def ReadResource(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def ReadResource(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Refuse: a program of ours reads nothing that it does not own."""
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"the program reads {request.type} {request.id}")
 
-    def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Record and refuse: the program is a pure function and asks no provider anything."""
         with self._recorder.lock:
             self._recorder.invokes.append(request.tok)
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"the program invokes {request.tok}")
 
-    def RegisterPackage(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def RegisterPackage(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Answer with a reference to the package."""
         return resource_pb2.RegisterPackageResponse(ref=request.name)
 
-    def SignalAndWaitForShutdown(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def SignalAndWaitForShutdown(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Let the program end."""
         return empty_pb2.Empty()
 
@@ -363,7 +363,7 @@ class _Engine(engine_pb2_grpc.EngineServicer):
         self._recorder = recorder
         self._root = ""
 
-    def Log(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def Log(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Keep a log line."""
         severity = engine_pb2.LogSeverity.Name(request.severity).lower()
         if severity != "debug":
@@ -371,12 +371,12 @@ class _Engine(engine_pb2_grpc.EngineServicer):
                 self._recorder.logs.append(f"{severity}: {request.message}")
         return empty_pb2.Empty()
 
-    def SetRootResource(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def SetRootResource(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Keep the stack's URN."""
         self._root = request.urn
         return engine_pb2.SetRootResourceResponse()
 
-    def GetRootResource(self, request: Any, context: Any) -> Any:  # noqa: N802
+    def GetRootResource(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Return the stack's URN."""
         return engine_pb2.GetRootResourceResponse(urn=self._root)
 

@@ -343,9 +343,9 @@ spec: {endpoints: [{selector: {matchLabels: {app: qwen}}}]}
 def cluster_outputs(name: str = "a", *, owned: bool = False, storage: str | None = "nfs") -> "ClusterOutputs":
     """Return what a cluster gives, inside a program; ``owned`` ones take along what lies on them."""
     import pulumi  # noqa: PLC0415 (only component tests need the SDK)
-    import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+    import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
-    from components.clusters.contract import ClusterOutputs  # noqa: PLC0415
+    from components.clusters.contract import ClusterOutputs  # noqa: PLC0415 (only this test needs it)
 
     provider = kubernetes.Provider(f"{name}-kubernetes", kubeconfig=pulumi.Output.secret("{}"))
     ready = kubernetes.core.v1.ConfigMap(f"{name}-ready", opts=pulumi.ResourceOptions(provider=provider))

@@ -108,11 +108,11 @@ def _install(
 def _install_from(source: Source, layout: Layout, environ: Mapping[str, str], progress: Progress) -> None:
     # Imported here, because nearly every call finds a CLI and needs neither.
     if source is Source.DOWNLOAD:
-        from automation.engine.toolchain.download import download  # noqa: PLC0415
+        from automation.engine.toolchain.download import download  # noqa: PLC0415 (only when it comes to that)
 
         download(layout, address=environ.get(ADDRESS_VARIABLE) or DOWNLOAD_ADDRESS, progress=progress)
     else:
-        from automation.engine.toolchain.build import build  # noqa: PLC0415
+        from automation.engine.toolchain.build import build  # noqa: PLC0415 (only when it comes to that)
 
         build(layout, environ=environ, progress=progress)
 

@@ -82,7 +82,7 @@ class EksCluster(Component):
 
 def _control_plane(site: Site, network: Network, roles: Roles) -> "aws.eks.Cluster":
     """Register the EKS cluster itself, in all subnets; whoever creates it may administer it."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     return aws.eks.Cluster(
         site.child("cluster"),
@@ -108,7 +108,7 @@ def _kubernetes_provider(site: Site, cluster: "aws.eks.Cluster") -> "kubernetes.
     Its identity is the cluster's and not the kubeconfig's text: while the endpoint is unknown in a preview, objects
     would otherwise be shown as replaced.
     """
-    import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+    import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     identity, name = site.args.identity, site.args.physical_name
     kubeconfig = pulumi.Output.all(cluster.endpoint, cluster.certificate_authority.data).apply(
@@ -135,7 +135,7 @@ def _addon(
     site: Site, name: str, cluster: "aws.eks.Cluster", *, depends_on: tuple[pulumi.Resource, ...] = ()
 ) -> pulumi.Resource:
     """Register an add-on in the version that the cloud pairs with the cluster's."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     return aws.eks.Addon(
         site.child(f"addon-{name}"),

@@ -30,7 +30,7 @@ def build_network(site: Site) -> Network:
     Limit: the NAT gateway is in the first zone; while that zone is down, nodes of other zones cannot pull images.
     Limit: a subnet's new range must be free beside the old ones; a swap of two ranges takes two updates.
     """
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     plan, name = site.args.network, site.args.physical_name
     vpc = aws.ec2.Vpc(
@@ -60,7 +60,7 @@ def build_network(site: Site) -> Network:
 
 def _subnets(site: Site, vpc: pulumi.Input[str]) -> tuple[Subnets, Subnets]:
     """Register the public and the private subnet of every zone, tagged so that load balancers find theirs."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     name = site.args.physical_name
     shared = {f"kubernetes.io/cluster/{name}": "shared"}
@@ -98,7 +98,7 @@ def _routes(
     nat_gateway_id: pulumi.Input[str] | None = None,
 ) -> tuple[pulumi.Resource, ...]:
     """Register a tier's route table, its way out, and its subnets' use of it; return the last two."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     table = aws.ec2.RouteTable(
         site.child(f"{tier}-routes"),

@@ -40,7 +40,7 @@ class NodeSite:
 
 def build_system_pool(nodes: NodeSite) -> pulumi.Resource:
     """Register the nodes of the system's own pods. They follow the control plane's version."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     site = nodes.site
     plan = site.args.network
@@ -80,7 +80,7 @@ def build_gpu_pool(nodes: NodeSite, args: EksPoolArgs) -> pulumi.Resource:
     Limit: raising ``minNodeCount`` of an autoscaled pool over its live count is refused by the cloud until the
     autoscaler or a person has grown the pool.
     """
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     site, known = nodes.site, args.facts
     pool = Pool(known, environment=site.args.cluster.environment)
@@ -121,7 +121,7 @@ def build_gpu_pool(nodes: NodeSite, args: EksPoolArgs) -> pulumi.Resource:
 
 def build_fabric_group(site: Site, network: Network) -> "aws.ec2.SecurityGroup":
     """Register the security group that EFA interfaces share: the fabric needs all traffic among its members."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     everything, ports = "-1", 0
     description = "EFA between the nodes of a pool"
@@ -138,7 +138,7 @@ def build_fabric_group(site: Site, network: Network) -> "aws.ec2.SecurityGroup":
 
 
 def _template(nodes: NodeSite, args: EksPoolArgs, pool: Pool) -> "aws.ec2.LaunchTemplate":
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     site = nodes.site
     reserved: dict[str, Any] = {}
@@ -171,7 +171,7 @@ def _template(nodes: NodeSite, args: EksPoolArgs, pool: Pool) -> "aws.ec2.Launch
 
 def _interfaces(nodes: NodeSite, args: EksPoolArgs) -> Sequence["aws.ec2.LaunchTemplateNetworkInterfaceArgs"]:
     """Return one interface per network card; naming interfaces means naming the cluster's security group too."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     assert nodes.fabric_group is not None
     group = nodes.cluster.vpc_config.cluster_security_group_id

@@ -56,7 +56,7 @@ def build_roles(site: Site) -> Roles:
 
 def bind_pod_roles(site: Site, cluster: "aws.eks.Cluster", roles: Roles) -> dict[str, pulumi.Resource]:
     """Give the service accounts their roles; return the bindings by role name."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     return {
         pod.role: aws.eks.PodIdentityAssociation(
@@ -75,7 +75,7 @@ def bind_pod_roles(site: Site, cluster: "aws.eks.Cluster", roles: Roles) -> dict
 def _role(
     site: Site, name: str, *, service: str, actions: Sequence[str] = ("sts:AssumeRole",), managed: Sequence[str] = ()
 ) -> Granted:
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     trust = {
         "Version": "2012-10-17",
@@ -103,7 +103,7 @@ def _role(
 
 def _with_autoscaler_policy(site: Site, granted: Granted) -> Granted:
     """Let the autoscaler read everything it must, and change only the groups of this cluster."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     own = {f"aws:ResourceTag/k8s.io/cluster-autoscaler/{site.args.physical_name}": "owned"}
     document = {

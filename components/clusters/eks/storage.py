@@ -17,7 +17,7 @@ _PERFORMANCE = "generalPurpose"
 
 def build_file_system(site: Site, network: Network) -> tuple[pulumi.CustomResource, tuple[pulumi.Resource, ...]]:
     """Register the file system and a mount target per zone; return both. It holds staged weights."""
-    import pulumi_aws as aws  # noqa: PLC0415
+    import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     forcing = {"encrypted": True, "performanceMode": _PERFORMANCE}
     system = aws.efs.FileSystem(
@@ -65,7 +65,7 @@ def build_storage_class(
     depends_on: tuple[pulumi.Resource, ...],
 ) -> pulumi.Resource:
     """Register the StorageClass of caches. Each volume is an access point, a folder of the file system."""
-    import pulumi_kubernetes as kubernetes  # noqa: PLC0415
+    import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
 
     return kubernetes.storage.v1.StorageClass(
         site.child("storage-class"),

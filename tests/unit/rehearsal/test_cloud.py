@@ -121,7 +121,7 @@ def test_the_same_program_makes_the_same_cloud(
     aws: Provider, installed: Path, cloud: SimulatedCloud, tmp_path: Path
 ) -> None:
     """Ids and addresses depend on what is asked for and on nothing else."""
-    from tests.support.simulated import serving, settings_for  # noqa: PLC0415
+    from tests.support.simulated import serving, settings_for  # noqa: PLC0415 (only in rehearsals)
 
     make_cluster(aws)
     other = tmp_path / "other.db"

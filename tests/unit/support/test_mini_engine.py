@@ -56,7 +56,7 @@ def test_computed_outputs_are_unknown_in_a_preview_only(dry_run: bool, want: obj
     """What a cloud adds is unknown before it exists, and what the program gave is known."""
 
     def program() -> None:
-        import pulumi_aws as aws  # noqa: PLC0415
+        import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
 
         cluster = aws.eks.Cluster("c", name="main", role_arn="arn", vpc_config={"subnet_ids": ["s-1"]})
         pulumi.export("endpoint", cluster.endpoint)

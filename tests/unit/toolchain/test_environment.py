@@ -52,7 +52,7 @@ LEADS_TO_A_CLOUD = [
 
 @pytest.mark.parametrize("name", LEADS_TO_A_CLOUD)
 @pytest.mark.parametrize("environment", [engine_environment, plain_environment])
-def test_nothing_that_leads_to_a_cloud_reaches_a_simulated_run(layout: Layout, environment, name: str) -> None:  # noqa: ANN001
+def test_nothing_that_leads_to_a_cloud_reaches_a_simulated_run(layout: Layout, environment, name: str) -> None:  # noqa: ANN001 (a fixture)
     """Credentials, profiles, token endpoints, real backends and attached providers."""
     assert SECRET not in environment(layout, simulated=True, base={name: SECRET}).values()
 
