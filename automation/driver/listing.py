@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 
 from automation.driver.deployments import deployment_views
 from automation.driver.reading import Situation
-
-Cells = Mapping[tuple[str, str], tuple[str, ...]]
+from automation.render.listing import Cells
 
 
 def state_cells(situation: Situation) -> Mapping[str, Cells]:
