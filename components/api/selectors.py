@@ -27,9 +27,21 @@ def check_selectors(reading: Reading) -> None:
             failure = failures[expression]
             if failure is not None:
                 inner = (failure.position.line - 1, failure.position.column)
-                source.add(
-                    Code.SELECTOR_INVALID, f"the selector does not compile: {failure.message}", path, inner=inner
-                )
+                message = f"the selector does not compile: {failure.message}"
+                source.add(Code.SELECTOR_INVALID, message, path, hint=_hint(failure), inner=inner)
+
+
+_MADE = {
+    "kubernetes.Quantity": "a quantity is written quantity('20Gi')",
+    "kubernetes.Semver": "a version is written semver('9.0.0')",
+}
+"""How to write a value of a type that is often written as plain text, by the type's name."""
+
+
+def _hint(failure: SelectorError) -> str:
+    """Say how the other side is written where a text stands beside a value that is none."""
+    overload = failure.message if "no matching overload" in failure.message and "string" in failure.message else ""
+    return next((f"{words}, not as text" for name, words in _MADE.items() if name in overload), "")
 
 
 def newest_minor(reading: Reading) -> str:

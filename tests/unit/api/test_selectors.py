@@ -33,6 +33,24 @@ def test_a_selector_that_does_not_compile_is_located(new: str, at: str, says: st
     assert pointed(problem).startswith(at)
 
 
+@pytest.mark.parametrize(
+    ("expression", "help_"),
+    [
+        ('device.capacity["gpu.nvidia.com"].memory.isGreaterThan("20Gi")', "quantity('20Gi'), not as text"),
+        ('device.capacity["gpu.nvidia.com"].memory == "20Gi"', "quantity('20Gi'), not as text"),
+        ("semver('9.0.0').isLessThan('9.1.0')", "semver('9.0.0'), not as text"),
+        ("device.driver.startsWith(1)", ""),
+        ("nope", ""),
+    ],
+)
+def test_a_text_beside_a_quantity_or_a_version_gets_the_way_to_write_it(expression: str, help_: str) -> None:
+    """The commonest mistake in selectors, and the engine's own words do not say what to do."""
+    (problem,) = load(Edit("qwen", CEL, f"cel: {expression}")).problems
+    assert problem.code == Code.SELECTOR_INVALID
+    assert problem.help.endswith(help_)
+    assert bool(problem.help) is bool(help_)
+
+
 def test_one_wrong_expression_in_two_places_is_two_problems() -> None:
     """Each member has its own."""
     text = 'device.driver == "gpu.nvidia.com"'
