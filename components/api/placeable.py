@@ -1,11 +1,13 @@
-"""Whether any cluster of the fleet can ever take a deployment, capacity aside.
+"""Whether any cluster of the fleet, empty and at its most nodes, can take one replica of a deployment.
 
 A cheap question asked at load, so that a request for hardware that nobody has is seen while it is written. The
-scheduler's answer is the one that counts: it also knows order, counts that are shared, fabrics and free room. Clusters
-that are alike are asked once, and so are deployments that ask for the same: fleets are large, and their kinds are few.
+scheduler's answer is the one that counts: it also knows order, fabrics, bad packings and what is placed already. So
+what is refused here is refused there, and not the reverse. Clusters that are alike are asked once, and so are
+deployments that ask for the same: fleets are large, and their kinds are few.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from components.api.codes import Code
@@ -13,6 +15,7 @@ from components.api.inference_class import Device, InferenceClass
 from components.api.inference_cluster import ExistingSource, InferenceCluster
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import DeviceRequest, ModelDeployment, Toleration
+from components.api.node_pool import NodePool
 from components.api.reading import Reading
 from components.api.selectors import known_minor
 from components.cel.device import DeviceView
@@ -22,29 +25,67 @@ from components.cel.selector import Outcome, compile_selector
 NO_SHARED_STORAGE: Final = ("Vultr",)
 """Sources without storage that many nodes can mount."""
 
+_MOST_STEPS: Final = 5_000
+"""Steps of the search for a pool for every member; no deployment that people write comes near it."""
+
+_ANY: Final = 2**31
+"""More pods than a deployment has."""
+
+_NODE: Final = -1
+"""Stands for the node itself where a kind of device is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """One kind of device on each node of a class; a ``synthetic`` one is matched and never taken."""
+
+    count: int
+    synthetic: bool
+    view: DeviceView
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the pods of one member of a deployment ask of their nodes; ``pods`` counts those of all copies."""
+
+    engine: str
+    pods: int
+    requests: tuple[DeviceRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Which devices of a class a request selects, by position; ``error`` is why it cannot be asked of one of them."""
+
+    kinds: tuple[int, ...]
+    error: str = ""
+
 
 class Placeability:
-    """What the clusters of a fleet could take if they were empty."""
+    """What the clusters of a fleet could take if they were empty, at the most nodes that they may have."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.devices = dict(_devices(reading))
         kinds = {_kind(cluster): cluster for _, cluster in reading.documents(InferenceCluster)}
         self.clusters = list(kinds.values())
+        environment = reading.environment
+        self.whole_nodes = environment is not None and environment.spec.scheduling.accounting == "Node"
         self.answers: dict[Hashable, str] = {}
+        self._selected: dict[Hashable, _Answers] = {}
 
     def refusal(self, deployment: ModelDeployment) -> str:
-        """Return why no cluster can take a deployment; empty when one can."""
+        """Return why no cluster can take one replica of a deployment; empty when one can."""
         spec = deployment.spec.template.spec
         reference = spec.model_cache_ref
         cache = self.reading.get(ModelCache, reference.name, deployment.namespace) if reference else None
-        requests = tuple((request.count, request.selectors) for request in _requests(deployment))
-        key = (spec.cluster_selector, spec.tolerations, cache and cache.spec.cluster_selector, bool(cache), requests)
+        asked = tuple(_asked(deployment))
+        key = (spec.cluster_selector, spec.tolerations, cache and cache.spec.cluster_selector, bool(cache), asked)
         if key not in self.answers:
-            self.answers[key] = self._refusal(deployment, cache)
+            self.answers[key] = self._refusal(deployment, cache, asked)
         return self.answers[key]
 
-    def _refusal(self, deployment: ModelDeployment, cache: ModelCache | None) -> str:
+    def _refusal(self, deployment: ModelDeployment, cache: ModelCache | None, asked: tuple[_Asked, ...]) -> str:
         spec = deployment.spec.template.spec
         selector = spec.cluster_selector
         steps: tuple[tuple[str, Callable[[InferenceCluster], bool]], ...] = (
@@ -62,7 +103,7 @@ class Placeability:
                 "its cache cannot be staged on any cluster that it selects",
                 lambda cluster: cache is None or _staged(cache, cluster),
             ),
-            ("", lambda cluster: not self._device_refusal(deployment, [cluster])),
+            ("", lambda cluster: self._takes(asked, cluster)),
         )
         clusters = self.clusters
         if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
@@ -71,22 +112,106 @@ class Placeability:
             clusters = [cluster for cluster in clusters if keeps(cluster)]
             if not clusters:
                 return reason
-        return self._device_refusal(deployment, clusters) or "no cluster has nodes for all of its requests together"
+        return (
+            self._device_refusal(asked, clusters)
+            or self._room_refusal(asked, clusters)
+            or "no cluster has nodes for all of its requests together"
+        )
 
-    def _device_refusal(self, deployment: ModelDeployment, clusters: Iterable[InferenceCluster]) -> str:
+    def _device_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> str:
         """Return which request no pool of any of ``clusters`` can serve, and why; empty when each can be served."""
-        found = [
-            (count, view, known_minor(cluster.kubernetes_minor))
-            for cluster in clusters
-            for pool in cluster.spec.node_pools
-            for count, view in self.devices.get(pool.class_name, ())
-        ]
-        for request in _requests(deployment):
-            if not any(count >= request.count for count, *_ in found):
+        pools = [(cluster, pool) for cluster in clusters for pool in cluster.spec.node_pools]
+        for request in (request for each in asked for request in each.requests):
+            offers = (offer for _, pool in pools for offer in self.devices.get(pool.class_name, ()))
+            if not any(offer.count >= request.count for offer in offers):
                 return f"the request `{request.name}` wants {request.count} of one kind, and no node has so many"
-            if not any(count >= request.count and _selects(request, view, minor) for count, view, minor in found):
-                return f"no node has {request.count} of the devices that the request `{request.name}` selects"
+            if not any(self._per_node(request, cluster, pool) for cluster, pool in pools):
+                found = [self._answers(request, cluster, pool) for cluster, pool in pools]
+                error = next((each.error for each in found if each.error), "")
+                failed = f"; its selector cannot be evaluated: {error}" if error else ""
+                wants = f"{request.count} of the devices that the request `{request.name}` selects"
+                return f"no node has {wants}{failed}"
         return ""
+
+    def _room_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> str:
+        """Return which member has more pods than any pool of ``clusters`` can hold; empty when each alone has room."""
+        pools = [(cluster, pool) for cluster in clusters for pool in cluster.spec.node_pools]
+        for each in asked:
+            rooms = [(self._room(each, cluster, pool), f"{cluster.name}/{pool.name}") for cluster, pool in pools]
+            room, place = max(rooms)
+            if room < each.pods:
+                if not room:
+                    return f"no pool has nodes for all that a pod of the engine `{each.engine}` requests together"
+                pods = f"the {each.pods} pods of one role of the engine `{each.engine}` go into one pool"
+                return f"{pods}, and the largest, `{place}`, takes {room} at its most nodes"
+        return ""
+
+    def _takes(self, asked: tuple[_Asked, ...], cluster: InferenceCluster) -> bool:
+        """Whether every member finds a pool, each with nodes and devices for all that are in it.
+
+        Never false for what can be placed: only what is certain to be taken is counted, and a search that grows too
+        long is taken for a success.
+        """
+        pools = cluster.spec.node_pools
+        if not all(any(self._room(each, cluster, pool) >= each.pods for pool in pools) for each in asked):
+            return False
+        steps = _MOST_STEPS
+
+        def search(number: int, taken: Mapping[tuple[int, int], int]) -> bool:
+            nonlocal steps
+            steps -= 1
+            if number == len(asked) or steps < 0:
+                return True
+            each = asked[number]
+            for index, pool in enumerate(pools):
+                if self._room(each, cluster, pool) < each.pods:
+                    continue
+                now = dict(taken)
+                for kind, amount in self._per_pod(each, cluster, pool).items():
+                    now[index, kind] = now.get((index, kind), 0) + amount * each.pods
+                here = ((kind, amount) for (place, kind), amount in now.items() if place == index)
+                fits = all(amount <= pool.most_nodes * self._each(pool, kind) for kind, amount in here)
+                if fits and search(number + 1, now):
+                    return True
+            return False
+
+        return search(0, {})
+
+    def _per_pod(self, asked: _Asked, cluster: InferenceCluster, pool: NodePool) -> dict[int, int]:
+        """Return what one pod of a member takes of a pool wherever it is: devices by kind, and whole nodes."""
+        taken: dict[int, int] = {}
+        for request in asked.requests:
+            kinds = self._answers(request, cluster, pool).kinds
+            if len(kinds) == 1 and not self.devices[pool.class_name][kinds[0]].synthetic:
+                taken[kinds[0]] = taken.get(kinds[0], 0) + request.count
+        if self.whole_nodes and taken:
+            taken[_NODE] = 1
+        return taken
+
+    def _each(self, pool: NodePool, kind: int) -> int:
+        """Return how many devices of a kind are on a node of a pool; of nodes there is one."""
+        return 1 if kind == _NODE else self.devices[pool.class_name][kind].count
+
+    def _room(self, asked: _Asked, cluster: InferenceCluster, pool: NodePool) -> int:
+        """Return how many pods of a member a pool could hold if it were empty."""
+        bounds = [self._per_node(request, cluster, pool) for request in asked.requests]
+        bounds += [self._each(pool, kind) // amount for kind, amount in self._per_pod(asked, cluster, pool).items()]
+        return pool.most_nodes * min(bounds)
+
+    def _per_node(self, request: DeviceRequest, cluster: InferenceCluster, pool: NodePool) -> int:
+        """Return how often a request could be served on one node of a pool."""
+        offers = self.devices.get(pool.class_name, [])
+        found = [offers[kind] for kind in self._answers(request, cluster, pool).kinds]
+        if any(offer.synthetic and offer.count >= request.count for offer in found):
+            return _ANY
+        return sum(offer.count // request.count for offer in found if not offer.synthetic)
+
+    def _answers(self, request: DeviceRequest, cluster: InferenceCluster, pool: NodePool) -> _Answers:
+        minor = known_minor(cluster.kubernetes_minor)
+        key = (request.selectors, pool.class_name, minor)
+        if key not in self._selected:
+            self._selected[key] = _selected(request, self.devices.get(pool.class_name, ()), minor)
+        return self._selected[key]
 
 
 def device_view(device: Device) -> DeviceView:
@@ -98,14 +223,15 @@ def device_view(device: Device) -> DeviceView:
     )
 
 
-def _devices(reading: Reading) -> Iterator[tuple[str, list[tuple[int, DeviceView]]]]:
+def _devices(reading: Reading) -> Iterator[tuple[str, list[_Offer]]]:
     """Yield the devices of every class, and warn of those that no API server would take."""
     for source, found in reading.documents(InferenceClass):
-        views = [(device.count, device_view(device)) for device in found.spec.devices]
-        yield found.name, views
-        for index, (_, view) in enumerate(views):
-            if view.problem and found.spec.devices[index].claim == "DRA":
-                message = f"no selector can ever match this device: {view.problem}"
+        devices = found.spec.devices
+        offers = [_Offer(device.count, device.claim == "Synthetic", device_view(device)) for device in devices]
+        yield found.name, offers
+        for index, offer in enumerate(offers):
+            if offer.view.problem and not offer.synthetic:
+                message = f"no selector can ever match this device: {offer.view.problem}"
                 source.warn(Code.DEVICE_UNUSABLE, message, ("spec", "devices", index))
 
 
@@ -115,7 +241,7 @@ def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
     return (
         cluster.metadata.labels,
         cluster.spec.taints,
-        tuple(pool.class_name for pool in cluster.spec.node_pools),
+        tuple((pool.class_name, pool.most_nodes) for pool in cluster.spec.node_pools),
         cluster.spec.removing or cluster.spec.lost,
         cluster.kubernetes_minor,
         cluster.source,
@@ -123,20 +249,28 @@ def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
     )
 
 
-def _requests(deployment: ModelDeployment) -> Iterator[DeviceRequest]:
+def _asked(deployment: ModelDeployment) -> Iterator[_Asked]:
+    """Yield what each member asks; one that asks for nothing runs anywhere."""
     for engine in deployment.spec.template.spec.engines:
         for member in engine.members:
-            yield from member.node_selector.devices if member.node_selector else ()
+            if member.node_selector is not None:
+                yield _Asked(engine.name, engine.copies * member.pods, member.node_selector.devices)
 
 
-def _selects(request: DeviceRequest, view: DeviceView, minor: str) -> bool:
+def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _Answers:
+    """Ask every selector of a request of every device; one that an older cluster refuses selects nothing there."""
     try:
-        return all(
-            compile_selector(selector.cel or "", minor=minor).evaluate(view).outcome is Outcome.MATCH
-            for selector in request.selectors
-        )
-    except SelectorError:
-        return False  # an older cluster may refuse what a newer one takes
+        selectors = [compile_selector(selector.cel or "", minor=minor) for selector in request.selectors]
+    except SelectorError as error:
+        return _Answers((), f"Kubernetes {minor} refuses it: {error.message}")
+    kinds: list[int] = []
+    errors: list[str] = []
+    for kind, offer in enumerate(offers):
+        answers = [selector.evaluate(offer.view) for selector in selectors]
+        if all(answer.outcome is Outcome.MATCH for answer in answers):
+            kinds.append(kind)
+        errors += [answer.message for answer in answers if answer.outcome is Outcome.ERROR]
+    return _Answers(tuple(kinds), errors[0] if errors else "")
 
 
 def _tolerated(tolerations: tuple[Toleration, ...], cluster: InferenceCluster) -> bool:

@@ -89,6 +89,7 @@ spec:
     zones: [us-east-1a]
   - name: h100
     className: h100x8
+    nodeCount: 2
     zones: [us-east-1b]
     fabric: {type: EFA}
 """

@@ -191,6 +191,17 @@ UNPLACEABLE = [
     ([Edit("cache", "  source:", "  clusterSelector: {matchLabels: {a: b}}\n  source:")], "cache cannot be staged"),
     ([Edit("qwen", "              count: 1", "              count: 9")], "the request `gpu` wants 9 of one kind"),
     ([Edit("east", *OWN), Edit("east", "spec:", "spec:\n  removing: true")], "every cluster is being removed"),
+    ([Edit("qwen", "copies: 1", "copies: 5")], "the largest, `east/l4`, takes 4 at its most nodes"),
+    ([Edit("east", "    nodeCount: 2\n    maxNodeCount: 4\n", "    nodeCount: 0\n")], "no pool has nodes"),
+    ([Edit("coder", "worker: {nodes: 1}", "worker: {nodes: 3}")],
+     "the 3 pods of one role of the engine `main` go into one pool, and the largest, `east/h100`, takes 2"),
+    ([Edit("coder", "worker: {nodes: 1}", "worker: {nodes: 2}")], "nodes for all of its requests together"),
+    ([Edit("qwen", 'device.attributes["gpu.nvidia.com"].architecture == "Ada Lovelace"',
+           "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80GB')) >= 0")],
+     "cannot be evaluated: '80GB' is no quantity"),
+    ([Edit("qwen", 'device.attributes["gpu.nvidia.com"].architecture == "Ada Lovelace"',
+           "device.attributes['gpu.nvidia.com'].cudaComputeCapability.isGreaterThan(semver('9.0'))")],
+     "no major.minor.patch elements found"),
 ]  # fmt: skip
 
 
