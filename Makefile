@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine check bench docs lock clean toolchain venv
+.PHONY: help demo test fast engine crash check bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -41,7 +41,10 @@ fast: $(STAMP) ## the tests that need no engine
 	@$(RUN)/pytest -q -m "not engine" -n 2 $(call again,not engine)
 
 engine: toolchain ## the tests that start the real engine
-	@$(RUN)/pytest -q -m engine -n 2 --dist loadfile $(call again,engine)
+	@$(RUN)/pytest -q -m "engine and not crash" -n 2 --dist loadfile $(call again,engine and not crash)
+
+crash: toolchain ## kill the driver and the engine at every point of a run
+	@$(RUN)/pytest -q -m crash -n 2 $(call again,crash)
 
 # With RETRY set, as in continuous integration, tests that failed are run once more, alone and in sight: these start
 # many processes and kill some of them, and a busy machine must not decide what lands.

@@ -1,8 +1,8 @@
 """Kill the driver or the engine in the middle of each step of ``berth up``: the next one repairs it.
 
 Whatever is killed and whenever: traffic goes on, the next run says what was cut off, settles it, and ends with every
-simulated resource in the state, none there twice, the fleet serving, and nothing left to plan. ``BERTH_CRASH_MATRIX=1``
-adds the points that take too long for every day.
+simulated resource in the state, none there twice, the fleet serving, and nothing left to plan. Those marked ``crash``
+take too long for every ``make test``; ``make crash`` runs them.
 """
 
 import json
@@ -98,32 +98,30 @@ RETIRED = (Hold("delete", WORKLOAD, "a/0-workload-main", "after"),)
 
 @dataclass(frozen=True)
 class Point:
-    """Where a run is cut off, and what is killed there. ``daily`` ones run by default."""
+    """Where a run is cut off, and what is killed there."""
 
     name: str
     holds: tuple[Hold, ...]
     victim: Victim
     edit: Callable[[FleetRun], None] = another_image
-    daily: bool = False
 
 
 STEPS = {"build": BUILD, "routes": ROUTES, "turn": TURN, "turned": TURNED, "retire": RETIRE, "retired": RETIRED}
-DAILY = (
-    Point("build, engine", NETWORK, Victim.ENGINE, another_cluster, daily=True),
-    Point("build, driver", BUILD, Victim.DRIVER, daily=True),
-    Point("shift, engine", TURN, Victim.ENGINE, daily=True),
-    Point("shift, driver", ROUTES, Victim.DRIVER, daily=True),
-    Point("retire, engine", RETIRED, Victim.ENGINE, daily=True),
-    Point("retire, driver", RETIRE, Victim.DRIVER, daily=True),
-)
-MATRIX = (
+POINTS = (
     *(Point(f"{step}, {victim}", holds, victim) for step, holds in STEPS.items() for victim in Victim),
     *(Point(f"network, {victim}", NETWORK, victim, another_cluster) for victim in Victim),
 )
-WANTED = MATRIX if os.environ.get("BERTH_CRASH_MATRIX") == "1" else DAILY
+EVERY_TIME = {f"network, {Victim.ENGINE}", f"retire, {Victim.DRIVER}"}
+"""The two that show most: what has no name in the cloud is made twice first, traffic is lost first."""
 
 
-@pytest.mark.parametrize("point", WANTED, ids=[point.name for point in WANTED])
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(point, id=point.name, marks=() if point.name in EVERY_TIME else pytest.mark.crash)
+        for point in POINTS
+    ],
+)
 def test_a_run_that_is_cut_off_is_repaired_by_the_next(run: FleetRun, point: Point) -> None:
     """Nothing is lost, doubled or orphaned, traffic goes on, and the second run ends what the first one began."""
     point.edit(run)
@@ -144,10 +142,10 @@ def test_a_run_that_is_cut_off_is_repaired_by_the_next(run: FleetRun, point: Poi
 
 FIRST = (Hold("create", VPC, "e-vpc", "after"), Hold("create", ROLE, "e-cluster-role"))
 TEARDOWN = (Hold("delete", WORKLOAD, "a/0-workload-main", "after"),)
-ENDS = tuple(Victim) if os.environ.get("BERTH_CRASH_MATRIX") == "1" else (Victim.ENGINE,)
 
 
-@pytest.mark.parametrize("victim", ENDS)
+@pytest.mark.crash
+@pytest.mark.parametrize("victim", Victim)
 def test_a_first_run_that_is_cut_off_is_repaired_by_the_next(
     tmp_path: Path, pulumi_cli: Toolchain, victim: Victim
 ) -> None:
@@ -160,7 +158,8 @@ def test_a_first_run_that_is_cut_off_is_repaired_by_the_next(
     assert len(run.cloud.resources(type=VPC)) == 1
 
 
-@pytest.mark.parametrize("victim", ENDS)
+@pytest.mark.crash
+@pytest.mark.parametrize("victim", Victim)
 def test_a_teardown_that_is_cut_off_is_ended_by_the_next(run: FleetRun, victim: Victim) -> None:
     """Nothing is left in the cloud but what is retained on purpose, no stack, no lease."""
     cut_off(run, *TEARDOWN, victim=victim, arguments=("destroy", "--yes"))
@@ -205,6 +204,7 @@ def test_an_interrupt_ends_a_run_with_care(run: FleetRun) -> None:
     assert_sound(run)
 
 
+@pytest.mark.crash
 def test_a_second_interrupt_ends_it_at_once(run: FleetRun) -> None:
     """Although a provider does not answer any more; what was cut off is repaired by the next run."""
     another_image(run)
