@@ -23,6 +23,7 @@ from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.snapshot import (
     Accounting,
+    Budget,
     CacheNeed,
     Cluster,
     ClusterState,
@@ -32,6 +33,8 @@ from automation.scheduling.snapshot import (
     Pool,
     PoolBefore,
     Purchase,
+    Quota,
+    Refusal,
     Snapshot,
     Strategy,
 )
@@ -137,6 +140,7 @@ class _Reader:
     def snapshot(self) -> Snapshot:
         """Return the whole snapshot."""
         document = self._document
+        budget = document.budget
         return Snapshot(
             clusters=tuple(map(self._cluster, document.clusters)),
             deployments=tuple(map(self._deployment, document.deployments)),
@@ -151,8 +155,14 @@ class _Reader:
                 Strategy(document.options.strategy),
                 Accounting(document.options.accounting),
                 document.options.repin_dwell,
+                document.options.preemption,
             ),
             now=document.now,
+            quotas={
+                namespace: Quota(each.devices, each.nodes, each.max_cost_per_hour)
+                for namespace, each in sorted(document.quotas.items())
+            },
+            budget=Budget(budget.max_cost_per_hour, advisory=budget.enforcement == "Advisory") if budget else None,
         )
 
     def _cluster(self, part: ClusterPart) -> Cluster:
@@ -186,6 +196,7 @@ class _Reader:
             observed=PoolObservation(seen.usable, seen.unusable, foreign) if seen else None,
             purchase=Purchase(part.purchase),
             before=PoolBefore(before.nodes, before.class_name) if before else None,
+            refused=Refusal(part.refused.until, part.refused.why) if part.refused else None,
         )
 
     def _deployment(self, part: DeploymentPart) -> Deployment:
@@ -209,6 +220,8 @@ class _Reader:
             priority=part.priority,
             allow_gap=part.allow_gap,
             spot=part.spot,
+            strategy=Strategy(part.strategy) if part.strategy else None,
+            max_cost_per_hour=part.max_cost_per_hour,
         )
 
     def _replicas(self) -> Iterator[ExistingReplica]:
@@ -250,4 +263,5 @@ def _device(part: DevicePart) -> Device:
             (key, kind, value) for key, typed in sorted(part.attributes.items()) for kind, value in typed.items()
         ),
         capacity=tuple(sorted(part.capacity.items())),
+        accelerator=part.accelerator,
     )

@@ -65,6 +65,9 @@ class DevicePart(Part):
     capacity: dict[str, str] = Field(default_factory=dict)
     """Quantity by key."""
 
+    accelerator: str = ""
+    """The name under which quotas count it; empty for what no quota counts, such as a network card."""
+
 
 class ForeignPodPart(Part):
     """A pod outside the fleet, and how many devices it holds, by their name."""
@@ -87,6 +90,15 @@ class BeforePart(Part):
 
     nodes: Count
     class_name: str = ""
+
+
+class RefusalPart(Part):
+    """A scale-up that a cloud refused."""
+
+    until: datetime
+    """Until then the pool gets no more nodes."""
+
+    why: str = ""
 
 
 class PoolPart(Part):
@@ -121,6 +133,9 @@ class PoolPart(Part):
 
     before: BeforePart | None = None
     """Set when an edit makes it smaller or gives it other devices, and is not applied yet."""
+
+    refused: RefusalPart | None = None
+    """The last refusal to bring more nodes."""
 
 
 class ClusterPart(Part):
@@ -175,6 +190,12 @@ class DeploymentPart(Part):
 
     spot: bool = False
     """Whether its replicas may run on nodes that can be taken away."""
+
+    strategy: Literal["Spread", "Pack", "Cost"] | None = None
+    """Which cluster comes first, instead of the environment's; `Compatible` holds for whole environments."""
+
+    max_cost_per_hour: Price | None = None
+    """Most US dollars per hour that all its replicas may cost."""
 
 
 class ReplicaPart(Part):
@@ -232,6 +253,32 @@ class OptionsPart(Part):
     repin_dwell: timedelta | None = None
     """How long a cluster may be not ready before its replicas move; they stay without it. As `PT30M`, or seconds."""
 
+    preemption: bool = False
+    """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""
+
+
+class QuotaPart(Part):
+    """What the replicas of one namespace may take together; what is left out has no limit."""
+
+    devices: dict[str, Count] = Field(default_factory=dict)
+    """Devices by accelerator."""
+
+    nodes: Count | None = None
+    """Nodes; a pod counts the part of one that it takes."""
+
+    max_cost_per_hour: Price | None = None
+    """US dollars per hour."""
+
+
+class BudgetPart(Part):
+    """What the nodes of the fleet may cost."""
+
+    max_cost_per_hour: Price
+    """US dollars per hour."""
+
+    enforcement: Literal["Advisory", "Mandatory"] = "Mandatory"
+    """`Mandatory` places nothing that could cost more, `Advisory` only says so."""
+
 
 class SnapshotDocument(Part):
     """All that the scheduler looks at."""
@@ -252,6 +299,10 @@ class SnapshotDocument(Part):
     caches: tuple[CachePart, ...] = ()
     held: tuple[HeldPart, ...] = ()
     names: tuple[NamePart, ...] = ()
+    quotas: dict[str, QuotaPart] = Field(default_factory=dict)
+    """By namespace."""
+
+    budget: BudgetPart | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the document without what has its usual value."""

@@ -6,7 +6,7 @@ from typing import Any
 from automation.document.snapshot_document import SnapshotDocument
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import PoolObservation
-from automation.scheduling.snapshot import Cluster, Deployment, Device, Pool, Snapshot
+from automation.scheduling.snapshot import Budget, Cluster, Deployment, Device, Pool, Quota, Snapshot
 
 
 def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
@@ -24,6 +24,7 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
                 "strategy": snapshot.options.strategy.value,
                 "accounting": snapshot.options.accounting.value,
                 "repin_dwell": snapshot.options.repin_dwell,
+                "preemption": snapshot.options.preemption,
             },
             "hardware": hardware.listed(),
             "shapes": {digest: shapes[digest] for digest in sorted(shapes)},
@@ -37,6 +38,8 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
                 for namespace, names in sorted(snapshot.names.items())
                 for name in sorted(names)
             ],
+            "quotas": {namespace: _quota(snapshot.quotas[namespace]) for namespace in sorted(snapshot.quotas)},
+            "budget": _budget(snapshot.budget) if snapshot.budget else None,
         }
     )
 
@@ -72,6 +75,7 @@ def _device(device: Device) -> dict[str, Any]:
         "claimable": device.claimable,
         "attributes": {key: {kind: value} for key, kind, value in device.attributes},
         "capacity": dict(device.capacity),
+        "accelerator": device.accelerator,
     }
 
 
@@ -106,6 +110,7 @@ def _pool(pool: Pool, hardware: _Hardware) -> dict[str, Any]:
         "observed": _observed(pool.observed) if pool.observed else None,
         "purchase": pool.purchase.value,
         "before": {"nodes": before.nodes, "class_name": before.class_name} if before else None,
+        "refused": {"until": pool.refused.until, "why": pool.refused.why} if pool.refused else None,
     }
 
 
@@ -133,7 +138,22 @@ def _deployment(wanted: Deployment) -> dict[str, Any]:
         "priority": wanted.priority,
         "allow_gap": wanted.allow_gap,
         "spot": wanted.spot,
+        "strategy": wanted.strategy.value if wanted.strategy else None,
+        "max_cost_per_hour": wanted.max_cost_per_hour,
     }
+
+
+def _quota(quota: Quota) -> dict[str, Any]:
+    return {
+        "devices": {name: quota.devices[name] for name in sorted(quota.devices)},
+        "nodes": quota.nodes,
+        "max_cost_per_hour": quota.max_cost_per_hour,
+    }
+
+
+def _budget(budget: Budget) -> dict[str, Any]:
+    enforcement = "Advisory" if budget.advisory else "Mandatory"
+    return {"max_cost_per_hour": budget.max_cost_per_hour, "enforcement": enforcement}
 
 
 def _selector(selector: Mapping[str, str] | None) -> dict[str, str] | None:

@@ -56,7 +56,7 @@ def build_snapshot(
 
     ``held`` names deployments whose manifest cannot be used; one whose cache has no manifest is held as well.
     """
-    devices = {name: tuple(_devices(each)) for name, each in fleet.classes.items()}
+    devices = _Hardware(fleet)
     deployments, broken = _deployments(fleet, held)
     return Snapshot(
         clusters=tuple(_clusters(fleet, existing, changes, observation, devices)),
@@ -68,6 +68,24 @@ def build_snapshot(
         options=_options(fleet),
         now=now,
     )
+
+
+class _Hardware:
+    """The devices of a class's nodes on a source, made once: the name of their accelerator may differ by source."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._classes = fleet.classes
+        self._known: dict[tuple[str, str], tuple[Device, ...]] = {}
+
+    def of(self, class_name: str, manifest: InferenceCluster) -> tuple[Device, ...]:
+        """Return the devices of a class on a cluster's source."""
+        hardware = self._classes[class_name]
+        accelerator = hardware.accelerator_on(manifest.source) or class_name
+        key = (class_name, accelerator)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(_devices(hardware, accelerator))
+        return known
 
 
 def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
@@ -87,7 +105,7 @@ def _clusters(
     existing: Existing,
     changes: PlatformChanges,
     observation: Observation | None,
-    devices: dict[str, tuple[Device, ...]],
+    devices: _Hardware,
 ) -> Iterator[Cluster]:
     for name in sorted({*fleet.clusters, *existing.clusters}):
         manifest = fleet.clusters.get(name)
@@ -109,7 +127,7 @@ def _clusters(
                 _pool(
                     manifest,
                     pool,
-                    devices[pool.class_name],
+                    devices.of(pool.class_name, manifest),
                     changes.pool(name, pool.name),
                     seen,
                     before=_before(pool, fleet.classes[pool.class_name], existing.pools.get((name, pool.name))),
@@ -197,7 +215,9 @@ def _fabric(pool: NodePool) -> str:
             return f"InfiniBand {named.fabric}" if named else f"InfiniBand of {pool.name}"
 
 
-def _devices(hardware: InferenceClass) -> Iterator[Device]:
+def _devices(hardware: InferenceClass, accelerator: str) -> Iterator[Device]:
+    """Yield the kinds of a class; the driver of the first that is claimed is that of its accelerators."""
+    driver = next((each.driver for each in hardware.spec.devices if each.claim == "DRA"), None)
     for device in hardware.spec.devices:
         yield Device(
             name=device.name,
@@ -211,6 +231,7 @@ def _devices(hardware: InferenceClass) -> Iterator[Device]:
                 if each.value is not None
             ),
             capacity=tuple((key, each.value) for key, each in sorted(device.capacity.items())),
+            accelerator=accelerator if device.claim == "DRA" and device.driver == driver else "",
         )
 
 

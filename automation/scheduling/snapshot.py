@@ -76,6 +76,8 @@ class Device:
     """Key, type (``string``, ``version``, ``bool`` or ``int``) and value, sorted by key."""
     capacity: tuple[tuple[str, str], ...] = ()
     """Key and quantity, sorted by key."""
+    accelerator: str = ""
+    """The name under which quotas count it; empty for what no quota counts, such as a network card."""
 
 
 class Purchase(StrEnum):
@@ -94,6 +96,14 @@ class PoolBefore:
 
     nodes: int
     class_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A scale-up that a cloud refused (no capacity, its own quota): until then the pool gets no more nodes."""
+
+    until: datetime
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,8 @@ class Pool:
     purchase: Purchase = Purchase.ON_DEMAND
     before: PoolBefore | None = None
     """What it is until an edit is applied under which what runs on it may not fit; None without such an edit."""
+    refused: Refusal | None = None
+    """The last refusal to bring more nodes, as the journal remembers it; it counts until it expires."""
 
     @property
     def nodes(self) -> int:
@@ -187,6 +199,10 @@ class Deployment:
     """Whether the last replica may go before its successor serves, when there is no room for both."""
     spot: bool = False
     """Whether its replicas may run on nodes that can be taken away."""
+    strategy: Strategy | None = None
+    """The order of goals for its replicas instead of the environment's; never ``Compatible``, which is a fleet's."""
+    max_cost_per_hour: Decimal | None = None
+    """Most USD per hour that all its replicas may cost."""
 
     @property
     def key(self) -> NamespacedName:
@@ -202,6 +218,27 @@ class Options:
     accounting: Accounting = Accounting.DEVICE
     repin_dwell: timedelta | None = None
     """How long a cluster may be not ready before its replicas move to where there is room; None lets them stay."""
+    preemption: bool = False
+    """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What the replicas of one namespace may take together; what is None or not listed has no limit."""
+
+    devices: Mapping[str, int] = field(default_factory=dict)
+    """Devices by accelerator."""
+    nodes: int | None = None
+    max_cost_per_hour: Decimal | None = None
+    """USD per hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the nodes of the fleet may cost in USD per hour; an advisory one refuses nothing."""
+
+    max_cost_per_hour: Decimal
+    advisory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +255,6 @@ class Snapshot:
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By namespace, the names that no new replica may bear, because something outside the fleet does."""
+    quotas: Mapping[str, Quota] = field(default_factory=dict)
+    """By namespace."""
+    budget: Budget | None = None

@@ -241,3 +241,18 @@ class InferenceClass(Manifest):
 
     spec: InferenceClassSpec
     """The recipe."""
+
+    def accelerator_on(self, source: str) -> str:
+        """Return the accelerator type on ``source``, else on the cloud it names; empty when it names none."""
+        recipe = self.spec.provisioning
+        if recipe is None:
+            return ""
+        blocks = {
+            "GKE": recipe.gke,
+            "EKS": recipe.eks,
+            "AKS": recipe.aks,
+            "Nebius": recipe.nebius,
+            "Vultr": recipe.vultr,
+        }
+        block = blocks.get(source) or blocks[recipe.provider]
+        return block.accelerator.type if block else ""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from components.api.inference_class import Device, InferenceClass
-from components.api.inference_cluster import InferenceCluster, NodePool, Source
+from components.api.inference_cluster import InferenceCluster, NodePool
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
 from components.lock_model import HeldPool
 
@@ -95,7 +95,7 @@ class PoolFacts:
             cluster=cluster.name,
             pool=pool.name,
             class_name=pool.class_name,
-            accelerator=accelerator_type(hardware, cluster.source),
+            accelerator=hardware.accelerator_on(cluster.source),
             nodes=most,
             min_nodes=most if fixed else min(wanted, most),
             max_nodes=most,
@@ -117,22 +117,6 @@ class PoolFacts:
             provisioned=cluster.source != "Existing",
             devices=tuple(MappingProxyType(dict(device)) for device in held.devices),
         )
-
-
-def accelerator_type(hardware: InferenceClass, source: Source) -> str:
-    """Return the accelerator type a class has on ``source``, else on the cloud it names; empty when it names none."""
-    recipe = hardware.spec.provisioning
-    if recipe is None:
-        return ""
-    blocks = {
-        "GKE": recipe.gke,
-        "EKS": recipe.eks,
-        "AKS": recipe.aks,
-        "Nebius": recipe.nebius,
-        "Vultr": recipe.vultr,
-    }
-    block = blocks.get(source) or blocks[recipe.provider]
-    return block.accelerator.type if block else ""
 
 
 def _device(device: Device) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from components.checks.facts import PoolFact
 from components.clusters.contract import ClusterArgs
-from components.clusters.pool_facts import PoolFacts, accelerator_type
+from components.clusters.pool_facts import PoolFacts
 from tests.support.platforms import GPU, NIC, eks, existing, fleet, hardware, pool
 
 
@@ -69,11 +69,8 @@ def test_integers_that_the_state_would_round_are_kept_as_text() -> None:
 
 def test_the_accelerator_is_the_one_of_the_clusters_source() -> None:
     """A class may name several clouds; for one it does not name, the cloud it was written for answers."""
-    assert accelerator_type(hardware(), "EKS") == "H100"
-    assert accelerator_type(hardware(), "Existing") == "H100"
-    assert (
-        accelerator_type(
-            hardware().model_copy(update={"spec": hardware().spec.model_copy(update={"provisioning": None})}), "EKS"
-        )
-        == ""
-    )
+    known = hardware()
+    assert known.accelerator_on("EKS") == "H100"
+    assert known.accelerator_on("Existing") == "H100"
+    bare = known.model_copy(update={"spec": known.spec.model_copy(update={"provisioning": None})})
+    assert bare.accelerator_on("EKS") == ""

@@ -5,6 +5,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -21,6 +22,7 @@ from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import (
     Accounting,
+    Budget,
     CacheNeed,
     Cluster,
     ClusterState,
@@ -30,6 +32,8 @@ from automation.scheduling.snapshot import (
     Pool,
     PoolBefore,
     Purchase,
+    Quota,
+    Refusal,
     Snapshot,
     Strategy,
 )
@@ -79,6 +83,7 @@ def full_cluster() -> Cluster:
             ("v", "version", "1.2.3"),
         ),
         capacity=(("memory", "80Gi"),),
+        accelerator="nvidia-h100",
     )
     pool = Pool(
         "gpus",
@@ -93,6 +98,7 @@ def full_cluster() -> Cluster:
         observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
         purchase=Purchase.SPOT,
         before=PoolBefore(6, "h200"),
+        refused=Refusal(datetime(2026, 3, 4, tzinfo=UTC), "no capacity in the zone"),
     )
     return Cluster(
         "a",
@@ -126,6 +132,8 @@ def full() -> Snapshot:
         5,
         True,
         True,
+        Strategy.COST,
+        Decimal(40),
     )
     entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))
     replica = live(wanted, "a", 1, version="v0", ready=False, failure="no image")
@@ -135,9 +143,11 @@ def full() -> Snapshot:
         (replica,),
         (ExistingCache(entry.id_in("ml"), entry, weights, ready=False, failure="disk full"),),
         frozenset({("ml", "broken")}),
-        Options(Strategy.PACK, Accounting.BEST_FIT, timedelta(minutes=30)),
+        Options(Strategy.PACK, Accounting.BEST_FIT, timedelta(minutes=30), preemption=True),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},
+        {"ml": Quota({"nvidia-h100": 16}, 4, Decimal(100)), "search": Quota(nodes=2)},
+        Budget(Decimal(500), advisory=True),
     )
 
 
@@ -146,14 +156,17 @@ def test_every_field_of_a_snapshot_comes_back() -> None:
     snapshot = full()
     assert again(snapshot) == snapshot
     cluster, more = snapshot.clusters[0], snapshot.deployments[1]
-    usual = (
+    usual: list[Any] = [
         (snapshot, Snapshot()),
         (snapshot.options, Options()),
         (cluster, Cluster("")),
         (cluster.pools[0], Pool("", "", ())),
         (cluster.pools[0].devices[0], Device("", "")),
+        (cluster.pools[0].refused, Refusal(datetime(1970, 1, 1, tzinfo=UTC))),
+        (snapshot.quotas["ml"], Quota()),
+        (snapshot.budget, Budget(Decimal(0))),
         (more, Deployment("", "", 0, more.shape, "")),
-    )
+    ]
     for value, default in usual:
         same = {
             each.name
@@ -181,6 +194,12 @@ def test_a_snapshot_can_be_written_by_hand() -> None:
 
 MISTAKES = [
     ("realised: 2", "realized: 2", "it.yaml:14:52 field-unknown", "did you mean `realised`?"),
+    (
+        "shape: whole}",
+        "shape: whole, strategy: Compatible}",
+        "deployments[0].strategy",
+        "`Compatible` is not allowed for strategy",
+    ),
     ("realised: 2", "realised: -1", "it.yaml:14:62 value-out-of-range", "realised must be at least 0, and is -1"),
     ("hardware: h100", "hardware: h200", "clusters[0].pools[0].hardware", "there is no hardware 'h200'"),
     ("shape: whole", "shape: half", "deployments[0].shape", "there is no ReplicaShape 'half' in shapes"),

@@ -102,15 +102,16 @@ def eks(**pool: Any) -> dict[str, Any]:
 
 
 DEVICES: Any = H100["spec"]
+P5_PROVISIONING = {
+    "provider": "EKS",
+    "eks": {"instanceType": "p5.48xlarge", "accelerator": {"type": "nvidia-h100", "count": 8}},
+}
 P5 = {
     **H100,
     "metadata": {"name": "p5"},
     "spec": {
         **DEVICES,
-        "provisioning": {
-            "provider": "EKS",
-            "eks": {"instanceType": "p5.48xlarge", "accelerator": {"type": "nvidia-h100", "count": 8}},
-        },
+        "provisioning": P5_PROVISIONING,
     },
 }
 
@@ -128,6 +129,16 @@ def test_a_provisioned_pool_reaches_its_maximum_an_existing_one_does_not() -> No
     pools = [{"name": "gpus", "className": "h100", "nodeCount": 2, "maxNodeCount": 4}]
     pool = only_pool(cluster("a", nodePools=pools))
     assert (pool.present, pool.nodes, pool.maximum, pool.scales) == (2, 2, 4, False)
+
+
+def test_quotas_count_what_the_first_claimed_driver_has_under_the_name_of_its_accelerator() -> None:
+    """Network cards are counted by none; hardware that no cloud makes goes by its class."""
+    cards = {"name": "nic", "driver": "dra.net", "deviceClassName": "efa.aws", "count": 32}
+    spec: Any = {**DEVICES, "devices": [*DEVICES["devices"], cards], "provisioning": P5_PROVISIONING}
+    (one,) = build(fleet(eks(), {**P5, "spec": spec})).clusters
+    assert [each.accelerator for each in one.pools[0].devices] == ["nvidia-h100", ""]
+    (one,) = build(fleet(cluster("a"))).clusters
+    assert [each.accelerator for each in one.pools[0].devices] == ["h100"]
 
 
 def test_without_a_maximum_a_pool_keeps_its_count() -> None:
