@@ -5,7 +5,7 @@ reached, which nodes share a fabric) is decided here, so that the scheduler itse
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from automation.planning.shapes import cache_shape, replica_shape
@@ -22,6 +22,7 @@ from automation.scheduling.snapshot import (
     Options,
     Pool,
     PoolBefore,
+    Purchase,
     Snapshot,
     Strategy,
 )
@@ -30,6 +31,7 @@ from components.api.fleet import Fleet
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.model_deployment import ModelDeployment
+from components.api.syntax import duration_seconds
 from components.checks.check_lock import declared_devices
 from components.checks.facts import DeviceFact, Taint, Toleration
 from components.errors import SchedulingError
@@ -59,7 +61,7 @@ def build_snapshot(
     devices = _Hardware(fleet)
     deployments, broken = _deployments(fleet, held)
     return Snapshot(
-        clusters=tuple(_clusters(fleet, existing, changes, observation, devices)),
+        clusters=tuple(_clusters(fleet, existing, changes, observation, devices, now=now)),
         deployments=tuple(deployments),
         replicas=tuple(existing.replicas[identity] for identity in sorted(existing.replicas)),
         caches=tuple(existing.caches[identity] for identity in sorted(existing.caches)),
@@ -97,7 +99,12 @@ def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
 
 def _options(fleet: Fleet) -> Options:
     scheduling = fleet.environment.spec.scheduling
-    return Options(Strategy(scheduling.strategy), Accounting(scheduling.accounting))
+    dwell = scheduling.repin_dwell
+    return Options(
+        strategy=Strategy(scheduling.strategy),
+        accounting=Accounting(scheduling.accounting),
+        repin_dwell=None if dwell is None else timedelta(seconds=duration_seconds(dwell)),
+    )
 
 
 def _clusters(
@@ -106,6 +113,8 @@ def _clusters(
     changes: PlatformChanges,
     observation: Observation | None,
     devices: _Hardware,
+    *,
+    now: datetime,
 ) -> Iterator[Cluster]:
     for name in sorted({*fleet.clusters, *existing.clusters}):
         manifest = fleet.clusters.get(name)
@@ -136,6 +145,8 @@ def _clusters(
             ),
             storage_class=storage_class(manifest),
             seen=seen.at if seen else None,
+            # Nothing that outlives a run says since when; that it is not ready now is what is sure.
+            not_ready_since=now if state is ClusterState.NOT_READY else None,
         )
 
 
@@ -182,6 +193,7 @@ def _pool(
         price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
         leaving=_GOING[change] if change.goes_away else "",
         observed=seen.pools.get(pool.name) if seen else None,
+        purchase=Purchase(pool.purchase),
         before=before,
     )
 
@@ -272,4 +284,5 @@ def _deployment(fleet: Fleet, manifest: ModelDeployment) -> Deployment:
         cache=cache,
         priority=manifest.spec.priority or 0,
         allow_gap=manifest.spec.surge.allow_gap,
+        spot=manifest.spec.spot,
     )

@@ -63,9 +63,6 @@ def _pool(source: Source, cluster: InferenceCluster, pool: NodePool, index: int)
     if pool.capacity_block is not None and cluster.source != "EKS":
         message = f"capacityBlock has no effect on {cluster.source}; only EKS has Capacity Blocks"
         source.warn(Code.FIELD_IGNORED, message, (*path, "capacityBlock"), at_key=True)
-    if pool.capacity_type is not None and not cluster.provisioned:
-        message = "capacityType has no effect on a cluster that exists; its nodes are bought already"
-        source.warn(Code.FIELD_IGNORED, message, (*path, "capacityType"), at_key=True)
     fabric = pool.fabric.type
     if fabric != "None" and cluster.source not in (*_FABRICS[fabric], "Existing"):
         message = f"fabric {fabric} has no effect on {cluster.source}; it exists on {' and '.join(_FABRICS[fabric])}"

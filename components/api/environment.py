@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
+from components.api.base import BERTH, LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
 from components.api.budget import Budget, Quota, quota_violations
 from components.api.codes import Code
 from components.api.frozen import FrozenMap
@@ -39,8 +39,9 @@ class FleetSurge(Model):
 class Scheduling(Ruled):
     """How replicas are placed."""
 
-    strategy: Literal["Spread", "Compatible"] = "Spread"
-    """`Spread` places the whole fleet by Berth's order of goals; `Compatible` makes the predecessor's choices."""
+    strategy: Literal["Spread", "Pack", "Cost", "Compatible"] = "Spread"
+    """What decides between clusters that have room: `Spread` prefers those with fewest own replicas, `Pack` those with
+    most, `Cost` the cheapest; `Compatible` makes the predecessor's choices."""
 
     accounting: Literal["Device", "Node", "BestFit"] = Field(
         default_factory=lambda data: "Node" if data.get("strategy") == "Compatible" else "Device"
@@ -50,8 +51,9 @@ class Scheduling(Ruled):
     surge: Annotated[FleetSurge | None, LATER] = None
     """Fleet-wide limits for replicas that exist beside the ones they replace."""
 
-    repin_dwell: Annotated[Duration | None, LATER] = None
-    """How long a replica stays before it may be moved again, as a duration such as `30m`."""
+    repin_dwell: Annotated[Duration | None, BERTH] = None
+    """How long a cluster may be not ready before its replicas move to where there is room, as a duration such as `30m`;
+    they stay without it."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that the predecessor's order of choices has its way of counting."""

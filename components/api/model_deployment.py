@@ -238,6 +238,9 @@ class ModelDeploymentSpec(Ruled):
     strategy: Annotated[Literal["Spread", "Pack", "Cost"] | None, LATER] = None
     """What decides between clusters, instead of the environment's; `Compatible` holds for whole environments."""
 
+    spot: Annotated[bool, BERTH] = False
+    """Whether its replicas may run on pools with `capacityType: Spot`, whose nodes the cloud may take back."""
+
     max_cost_per_hour: Annotated[UsdPerHour | None, LATER] = None
     """Most US dollars per hour that all its replicas may cost."""
 

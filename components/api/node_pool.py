@@ -81,7 +81,8 @@ class NodePool(Ruled):
     """The fast network between its nodes."""
 
     capacity_type: Annotated[Literal["OnDemand", "Spot", "Reserved"] | None, BERTH] = None
-    """How its nodes are bought, on demand without it; the cloud may take `Spot` ones back."""
+    """How its nodes are bought, on demand without it. `Reserved` ones are used first; the cloud may take `Spot` ones
+    back, so they carry only deployments that say `spot: true`."""
 
     price_per_hour: Annotated[UsdPerHour | None, BERTH] = None
     """US dollars per node and hour, instead of the list price; the cheaper of two equal places is taken."""
@@ -98,6 +99,11 @@ class NodePool(Ruled):
     def most_nodes(self) -> int:
         """The declared maximum: `maxNodeCount`, else `nodeCount`."""
         return self.node_count if self.max_node_count is None else self.max_node_count
+
+    @property
+    def purchase(self) -> Literal["OnDemand", "Spot", "Reserved"]:
+        """How its nodes are bought; a Capacity Block is reserved, and on demand is what nobody says."""
+        return self.capacity_type or ("OnDemand" if self.capacity_block is None else "Reserved")
 
     def rules(self) -> Iterator[Violation]:
         """Check that the name is free, the minimum not above the maximum, and a block bought as one."""

@@ -14,7 +14,7 @@ from components.api.codes import Code
 from components.api.inference_class import Device, InferenceClass
 from components.api.inference_cluster import ExistingSource, InferenceCluster
 from components.api.model_cache import ModelCache
-from components.api.model_deployment import DeviceRequest, ModelDeployment, Toleration
+from components.api.model_deployment import DeviceRequest, ModelDeployment, ReplicaSpec, Toleration
 from components.api.node_pool import NodePool
 from components.api.reading import Reading
 from components.api.selectors import known_minor
@@ -69,6 +69,8 @@ class Placeability:
         self.devices = dict(_devices(reading))
         kinds = {_kind(cluster): cluster for _, cluster in reading.documents(InferenceCluster)}
         self.clusters = list(kinds.values())
+        self.lasting = list(map(_without_spot, self.clusters))
+        """The same clusters, with the pools whose nodes the cloud does not take back."""
         environment = reading.environment
         self.whole_nodes = environment is not None and environment.spec.scheduling.accounting == "Node"
         self.answers: dict[Hashable, str] = {}
@@ -80,13 +82,22 @@ class Placeability:
         reference = spec.model_cache_ref
         cache = self.reading.get(ModelCache, reference.name, deployment.namespace) if reference else None
         asked = tuple(_asked(deployment))
-        key = (spec.cluster_selector, spec.tolerations, cache and cache.spec.cluster_selector, bool(cache), asked)
+        footprint = cache and cache.spec.cluster_selector
+        key = (spec.cluster_selector, spec.tolerations, footprint, bool(cache), asked, deployment.spec.spot)
         if key not in self.answers:
-            self.answers[key] = self._refusal(deployment, cache, asked)
+            refusal = self._refusal(spec, cache, asked, self.clusters)
+            if not (refusal or deployment.spec.spot) and self._refusal(spec, cache, asked, self.lasting):
+                refusal = "only spot nodes could carry it, and it does not say `spot: true`"
+            self.answers[key] = refusal
         return self.answers[key]
 
-    def _refusal(self, deployment: ModelDeployment, cache: ModelCache | None, asked: tuple[_Asked, ...]) -> str:
-        spec = deployment.spec.template.spec
+    def _refusal(
+        self,
+        spec: ReplicaSpec,
+        cache: ModelCache | None,
+        asked: tuple[_Asked, ...],
+        clusters: Sequence[InferenceCluster],
+    ) -> str:
         selector = spec.cluster_selector
         steps: tuple[tuple[str, Callable[[InferenceCluster], bool]], ...] = (
             ("there is no cluster with GPU pools", lambda cluster: bool(cluster.spec.node_pools)),
@@ -105,7 +116,6 @@ class Placeability:
             ),
             ("", lambda cluster: self._takes(asked, cluster)),
         )
-        clusters = self.clusters
         if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
             return ""
         for reason, keeps in steps[:-1]:
@@ -241,12 +251,17 @@ def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
     return (
         cluster.metadata.labels,
         cluster.spec.taints,
-        tuple((pool.class_name, pool.most_nodes) for pool in cluster.spec.node_pools),
+        tuple((pool.class_name, pool.most_nodes, pool.purchase == "Spot") for pool in cluster.spec.node_pools),
         cluster.spec.removing or cluster.spec.lost,
         cluster.kubernetes_minor,
         cluster.source,
         block.cache if isinstance(block, ExistingSource) else None,
     )
+
+
+def _without_spot(cluster: InferenceCluster) -> InferenceCluster:
+    pools = tuple(pool for pool in cluster.spec.node_pools if pool.purchase != "Spot")
+    return cluster.model_copy(update={"spec": cluster.spec.model_copy(update={"node_pools": pools})})
 
 
 def _asked(deployment: ModelDeployment) -> Iterator[_Asked]:

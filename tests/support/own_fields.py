@@ -73,7 +73,6 @@ def _path(text: str) -> tuple[PathPart, ...]:
 
 LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("environment", {"spec.keepOld": "30m"}),
-    OwnField("environment", {"spec.scheduling.repinDwell": "1h30m"}),
     OwnField("environment", {"spec.scheduling.surge": {"maxSurge": 8, "maxSurgePerCluster": 2}}),
     OwnField(
         "environment",
@@ -244,7 +243,9 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
 """Fields whose work is not built yet."""
 
 OWN_FIELDS: Final[tuple[OwnField, ...]] = (
+    OwnField("environment", {"spec.scheduling.repinDwell": "1h30m"}),
     OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
+    OwnField("qwen", {"spec.spot": True}),
     OwnField("cache", {"spec.image": "registry.example.com/python:3.12"}),
     OwnField("cache", {"spec.exclude": ["*.bin"]}),
     OwnField("cache", {"spec.include": ["*.safetensors", "tokenizer/*"]}),

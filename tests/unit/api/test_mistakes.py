@@ -49,7 +49,7 @@ CASES = [
         "repilcas:",
         says="`repilcas` is not a field of spec",
         hint="did you mean `replicas`?",
-        allowed="replicas, template, surge, priority",
+        allowed="replicas, template, surge, priority, spot",
     ),
     case("tab indent", "qwen", "  replicas", "\treplicas", Code.YAML_TAB, "\treplicas", hint="use spaces"),
     case(

@@ -168,13 +168,6 @@ def test_what_has_no_effect_is_warned_of(old: str, new: str, path: str, says: st
     assert says in problem.message
 
 
-def test_how_nodes_are_bought_has_no_effect_where_they_are_bought_already() -> None:
-    """Only the clusters that Berth makes have nodes to buy."""
-    pools = "spec:\n  nodePools: [{name: p, className: h100x8, capacityType: Spot}]"
-    (problem,) = load(Edit("edge", *OWN), Edit("edge", "spec:", pools)).problems
-    assert (problem.code, problem.path) == (Code.FIELD_IGNORED, "spec.nodePools[0].capacityType")
-
-
 def test_a_capacity_block_has_no_effect_elsewhere() -> None:
     """Only EKS has them."""
     edge = "spec:\n  nodePools: [{name: p, className: h100x8, capacityBlock: {capacityReservationId: cr-0a}}]"
@@ -190,6 +183,8 @@ UNPLACEABLE = [
      "a taint it does not tolerate"),
     ([Edit("cache", "  source:", "  clusterSelector: {matchLabels: {a: b}}\n  source:")], "cache cannot be staged"),
     ([Edit("qwen", "              count: 1", "              count: 9")], "the request `gpu` wants 9 of one kind"),
+    ([Edit("east", *OWN), Edit("east", "    className: l4", "    capacityType: Spot\n    className: l4")],
+     "only spot nodes could carry it, and it does not say `spot: true`"),
     ([Edit("east", *OWN), Edit("east", "spec:", "spec:\n  removing: true")], "every cluster is being removed"),
     ([Edit("qwen", "copies: 1", "copies: 5")], "the largest, `east/l4`, takes 4 at its most nodes"),
     ([Edit("east", "    nodeCount: 2\n    maxNodeCount: 4\n", "    nodeCount: 0\n")], "no pool has nodes"),

@@ -1,0 +1,156 @@
+"""What a manifest says about scheduling changes where replicas are: one field, one difference."""
+
+import copy
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from automation.scheduling.existing import Existing
+from automation.scheduling.result import Schedule
+from components.api.fleet import Fleet
+from tests.unit.planning.world import World, cluster, deployment, fleet
+
+Document = dict[str, Any]
+
+
+def pool(name: str, nodes: int = 1, **other: object) -> Document:
+    """Return a pool of eight-GPU nodes."""
+    return {"name": name, "className": "h100", "nodeCount": nodes, **other}
+
+
+def pools(name: str, *node_pools: Document, region: str = "") -> Document:
+    """Return an existing cluster with these pools."""
+    made = with_field(cluster(name), "spec.nodePools", list(node_pools))
+    return with_field(made, "spec.cluster.existing.region", region) if region else made
+
+
+def with_field(manifest: Mapping[str, Any], path: str, value: object) -> Document:
+    """Return a manifest with one field set; ``path`` has dots."""
+    made = copy.deepcopy(dict(manifest))
+    *holders, last = path.split(".")
+    holder = made
+    for part in holders:
+        holder = holder[int(part)] if part.isdecimal() else holder.setdefault(part, {})
+    holder[last] = value
+    return made
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fleet, a field of one of its documents (of the environment without one), and where replicas are for it.
+
+    Places are ``cluster/pool`` with the number of replicas.
+    """
+
+    path: str
+    value: object
+    reason: str
+    documents: tuple[Mapping[str, Any], ...]
+    without: dict[str, int]
+    given: dict[str, int]
+    document: int | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+
+    def fleet(self, *, given: bool) -> Fleet:
+        """Return the fleet, with the field or without it."""
+        documents = [dict(each) for each in self.documents]
+        environment: Document = {"spec": dict(self.environment)}
+        if given and self.document is None:
+            environment = with_field(environment, self.path, self.value)
+        elif given and self.document is not None:
+            documents[self.document] = with_field(documents[self.document], self.path, self.value)
+        return fleet(*documents, **environment["spec"])
+
+    def __str__(self) -> str:
+        return f"{self.path}={self.value}"
+
+
+def places(made: Schedule) -> dict[str, int]:
+    """Count replicas by cluster and pool."""
+    return dict(Counter(f"{each.id.cluster}/{each.placement[0].members[0].pool}" for each in made.placements))
+
+
+TWO = (pools("a", pool("gpus", 2)), pools("b", pool("gpus", 2)))
+
+CASES = [
+    Case(
+        "spec.scheduling.strategy",
+        "Pack",
+        "own replicas stay together",
+        (*TWO, deployment("d", 2)),
+        {"a/gpus": 1, "b/gpus": 1},
+        {"a/gpus": 2},
+    ),
+    Case(
+        "spec.scheduling.strategy",
+        "Cost",
+        "the cheapest is filled first",
+        (pools("a", pool("gpus", 2, pricePerHour=9)), pools("b", pool("gpus", 2, pricePerHour=3)), deployment("d", 2)),
+        {"a/gpus": 1, "b/gpus": 1},
+        {"b/gpus": 2},
+    ),
+    Case(
+        "spec.nodePools.1.capacityType",
+        "Reserved",
+        "what is reserved is paid for, so it comes first",
+        (pools("a", pool("usual", pricePerHour=3), pool("other", pricePerHour=9)), deployment("d")),
+        {"a/usual": 1},
+        {"a/other": 1},
+        document=0,
+    ),
+    Case(
+        "spec.nodePools.0.capacityType",
+        "Spot",
+        "who does not allow spot nodes is not put on them",
+        (pools("a", pool("usual"), pool("other")), deployment("d")),
+        {"a/usual": 1},
+        {"a/other": 1},
+        document=0,
+    ),
+    Case(
+        "spec.spot",
+        True,
+        "who allows spot nodes may be put on them",
+        (pools("a", pool("spot", capacityType="Spot")), deployment("d")),
+        {},
+        {"a/spot": 1},
+        document=1,
+    ),
+    Case(
+        "spec.nodePools.1.pricePerHour",
+        2,
+        "the cheaper pool is taken",
+        (pools("a", pool("first", pricePerHour=9), pool("second", pricePerHour=10)), deployment("d")),
+        {"a/first": 1},
+        {"a/second": 1},
+        document=0,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_field_changes_the_placement(case: Case) -> None:
+    """As it is documented, and only by being written."""
+    assert places(World(case.fleet(given=False)).schedule()) == case.without
+    assert places(World(case.fleet(given=True)).schedule()) == case.given, case.reason
+
+
+@pytest.mark.parametrize(("dwell", "moves"), [(None, False), ("0s", True), ("30m", False)])
+def test_replicas_leave_a_cluster_that_is_not_ready_for_longer_than_the_dwell_time(
+    dwell: str | None, moves: bool
+) -> None:
+    """Nobody knows yet since when it has not been ready: this moment counts, so that only ``0s`` has passed."""
+    world = World(fleet(*TWO, deployment("d"), **({"scheduling": {"repinDwell": dwell}} if dwell else {})))
+    world.up()
+    assert places(world.schedule()) == {"a/gpus": 1}
+    world.existing = failed(world.existing, "a")
+    assert places(world.schedule()) == ({"b/gpus": 1} if moves else {"a/gpus": 1})
+
+
+def failed(existing: Existing, name: str) -> Existing:
+    """Return what exists, with a cluster that failed."""
+    sick = replace(existing.clusters[name], ready=False, failure="its nodes do not join")
+    return replace(existing, clusters={**existing.clusters, name: sick})
