@@ -29,6 +29,8 @@ from automation.scheduling.snapshot import (
     ClusterState,
     Deployment,
     Device,
+    FabricKind,
+    FabricNeed,
     Options,
     Pool,
     PoolBefore,
@@ -191,6 +193,7 @@ class _Reader:
             maximum=part.realised if part.maximum is None else part.maximum,
             scales=part.scales,
             fabric=part.fabric,
+            fabric_kind=FabricKind(part.fabric_kind),
             leaving=part.leaving,
             price=part.price,
             observed=PoolObservation(seen.usable, seen.unusable, foreign) if seen else None,
@@ -222,6 +225,7 @@ class _Reader:
             spot=part.spot,
             strategy=Strategy(part.strategy) if part.strategy else None,
             max_cost_per_hour=part.max_cost_per_hour,
+            fabric=FabricNeed(part.fabric) if part.fabric is not None else None,
         )
 
     def _replicas(self) -> Iterator[ExistingReplica]:

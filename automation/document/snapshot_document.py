@@ -121,6 +121,9 @@ class PoolPart(Part):
     fabric: str = ""
     """Identity of the fast network its nodes share."""
 
+    fabric_kind: Literal["", "EFA", "InfiniBand"] = ""
+    """What kind of network that is; empty when only its name is known, or there is none."""
+
     leaving: str = ""
     """Why the pool goes away; empty when it stays."""
 
@@ -196,6 +199,9 @@ class DeploymentPart(Part):
 
     max_cost_per_hour: Price | None = None
     """Most US dollars per hour that all its replicas may cost."""
+
+    fabric: Literal["Any", "EFA", "InfiniBand", "None"] | None = None
+    """What its gangs need. Without it pods on one pool need none, and pods on two pools a common one."""
 
 
 class ReplicaPart(Part):

@@ -105,6 +105,7 @@ def _pool(pool: Pool, hardware: _Hardware) -> dict[str, Any]:
         "maximum": pool.maximum,
         "scales": pool.scales,
         "fabric": pool.fabric,
+        "fabric_kind": pool.fabric_kind.value,
         "leaving": pool.leaving,
         "price": pool.price,
         "observed": _observed(pool.observed) if pool.observed else None,
@@ -140,6 +141,7 @@ def _deployment(wanted: Deployment) -> dict[str, Any]:
         "spot": wanted.spot,
         "strategy": wanted.strategy.value if wanted.strategy else None,
         "max_cost_per_hour": wanted.max_cost_per_hour,
+        "fabric": wanted.fabric.value if wanted.fabric else None,
     }
 
 

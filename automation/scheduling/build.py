@@ -19,6 +19,8 @@ from automation.scheduling.snapshot import (
     ClusterState,
     Deployment,
     Device,
+    FabricKind,
+    FabricNeed,
     Options,
     Pool,
     PoolBefore,
@@ -190,6 +192,7 @@ def _pool(
         # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
         scales=pool.autoscaled and manifest.source != "Existing",
         fabric=_fabric(pool),
+        fabric_kind=FabricKind.NONE if pool.fabric.type == "None" else FabricKind(pool.fabric.type),
         price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
         leaving=_GOING[change] if change.goes_away else "",
         observed=seen.pools.get(pool.name) if seen else None,
@@ -285,4 +288,5 @@ def _deployment(fleet: Fleet, manifest: ModelDeployment) -> Deployment:
         priority=manifest.spec.priority or 0,
         allow_gap=manifest.spec.surge.allow_gap,
         spot=manifest.spec.spot,
+        fabric=FabricNeed(spec.fabric) if spec.fabric is not None else None,
     )

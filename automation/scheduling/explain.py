@@ -19,7 +19,7 @@ from automation.scheduling.needs import EngineNeed
 from automation.scheduling.remedy import Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
-from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Purchase
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase
 from automation.scheduling.trace import DeploymentTrace
 from automation.scheduling.verdict import Code, PoolVerdict, Verdict
 from automation.scheduling.work import Work
@@ -193,6 +193,9 @@ class Explainer:
             return PoolVerdict(
                 pool.name, Code.NO_MATCH, "its nodes are spot ones, which the deployment does not allow", engine
             )
+        if not self._filters.profiles[position].kinds[number].connects(need):
+            text = f"the gang needs {_network(need.fabric)}, and its nodes share {_network_of(pool)}"
+            return PoolVerdict(pool.name, Code.NO_FABRIC, text, engine)
         claims = False
         for member in need.members:
             match = self._hostings.matcher.match(member.requests, hardware)
@@ -240,6 +243,16 @@ class Explainer:
                 named = " and ".join(f"{pool.name} ({pool.fabric or 'no fabric'})" for pool in spanned)
                 return f"its pods would fit on pools {named} together, which share no fabric"
         return ""
+
+
+def _network(need: FabricNeed | None) -> str:
+    return "a fast network" if need in {None, FabricNeed.ANY} else str(need)
+
+
+def _network_of(pool: Pool) -> str:
+    if not pool.fabric:
+        return "none"
+    return pool.fabric_kind or f"one of which only the name is known ({pool.fabric})"
 
 
 _NOT_ASKED = (Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE)

@@ -2,8 +2,8 @@
 
 It depends on what an engine needs and on the kinds of pools a cluster has, not on the cluster itself; a fleet of
 thousands of clusters has few distinct pairs, so each is worked out once. All members of one engine share a pool; a gang
-may also span two pools of one fabric (not under ``Compatible``). Room, and which of several possible pools is taken, is
-decided elsewhere.
+may also span two pools of one fabric, or any two if it needs none (not under ``Compatible``). Room, and which of
+several possible pools is taken, is decided elsewhere.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Match, Matcher
 from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile
 from automation.scheduling.patterns import Demand
-from automation.scheduling.snapshot import Purchase
+from automation.scheduling.snapshot import FabricNeed, Purchase
 from components.lock import Claim
 
 Add = tuple[int, Demand, int]
@@ -140,7 +140,8 @@ class Hostings:
         for pools in permutations(range(len(profile.kinds)), len(engine.members)):
             kinds = [profile.kinds[number] for number in pools]
             one_fabric = bool(kinds[0].fabric) and len({kind.fabric for kind in kinds}) == 1
-            if not all(kind.takes(engine) for kind in kinds) or not (any_fabric or one_fabric):
+            connected = one_fabric or engine.fabric is FabricNeed.NONE
+            if not all(kind.takes(engine) for kind in kinds) or not (any_fabric or connected):
                 continue
             found = [
                 self.matcher.match(member.requests, kind.hardware)

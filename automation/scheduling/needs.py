@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Requests, requests_of
-from automation.scheduling.snapshot import Pool, Purchase
+from automation.scheduling.snapshot import FabricKind, FabricNeed, Pool, Purchase
 from components.lock import ReplicaShape
 
 
@@ -31,6 +31,8 @@ class EngineNeed:
     members: tuple[MemberNeed, ...]
     spot: bool = False
     """Whether it may run on nodes that can be taken away."""
+    fabric: FabricNeed | None = None
+    """What is said about the network of a gang; None for an engine of one pod."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +49,13 @@ class Needs:
     """Every distinct need of a snapshot."""
 
     def __init__(self) -> None:
-        self._by_digest: dict[tuple[str, bool], Need] = {}
+        self._by_digest: dict[tuple[str, bool, FabricNeed | None], Need] = {}
         self._by_engines: dict[tuple[int, ...], Need] = {}
-        self._engines: dict[tuple[tuple[MemberNeed, ...], bool], EngineNeed] = {}
+        self._engines: dict[tuple[tuple[MemberNeed, ...], bool, FabricNeed | None], EngineNeed] = {}
 
-    def of(self, shape: ReplicaShape, digest: str, *, spot: bool = False) -> Need:
+    def of(self, shape: ReplicaShape, digest: str, *, spot: bool = False, fabric: FabricNeed | None = None) -> Need:
         """Return what a shape needs; ``digest`` is the shape's, ``spot`` whether spot nodes will do."""
-        need = self._by_digest.get((digest, spot))
+        need = self._by_digest.get((digest, spot, fabric))
         if need is None:
             engines = tuple(
                 self._engine(
@@ -61,6 +63,7 @@ class Needs:
                         MemberNeed(each.role, each.pods * engine.copies, requests_of(each)) for each in engine.members
                     ),
                     spot=spot,
+                    fabric=fabric,
                 )
                 for engine in shape.engines
             )
@@ -68,11 +71,12 @@ class Needs:
             need = self._by_engines.get(key)
             if need is None:
                 need = self._by_engines[key] = Need(len(self._by_engines), engines, sum(map(_size, engines)))
-            self._by_digest[digest, spot] = need
+            self._by_digest[digest, spot, fabric] = need
         return need
 
-    def _engine(self, members: tuple[MemberNeed, ...], *, spot: bool) -> EngineNeed:
-        return self._engines.setdefault((members, spot), EngineNeed(len(self._engines), members, spot))
+    def _engine(self, members: tuple[MemberNeed, ...], *, spot: bool, fabric: FabricNeed | None) -> EngineNeed:
+        key = (members, spot, fabric if len(members) > 1 else None)
+        return self._engines.setdefault(key, EngineNeed(len(self._engines), *key))
 
 
 def _size(engine: EngineNeed) -> int:
@@ -86,13 +90,18 @@ class PoolKind:
     number: int
     hardware: Hardware
     fabric: str
+    fabric_kind: FabricKind
     price: Decimal | None
     purchase: Purchase
     open: bool
 
     def takes(self, engine: EngineNeed) -> bool:
         """Whether it may take new pods of an engine at all."""
-        return self.open and (engine.spot or self.purchase is not Purchase.SPOT)
+        return self.open and (engine.spot or self.purchase is not Purchase.SPOT) and self.connects(engine)
+
+    def connects(self, engine: EngineNeed) -> bool:
+        """Whether its nodes share the network that an engine needs."""
+        return engine.fabric is None or engine.fabric.met_by(self.fabric, self.fabric_kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +116,7 @@ class Profiles:
     """Every distinct profile of a snapshot."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[int, str, Decimal | None, Purchase, bool], PoolKind] = {}
+        self._kinds: dict[tuple[int, str, FabricKind, Decimal | None, Purchase, bool], PoolKind] = {}
         self._profiles: dict[tuple[int, ...], Profile] = {}
 
     def of(self, pools: Sequence[Pool], hardware: Sequence[Hardware]) -> Profile:
@@ -120,7 +129,7 @@ class Profiles:
         return profile
 
     def _kind(self, pool: Pool, hardware: Hardware) -> PoolKind:
-        key = (hardware.number, pool.fabric, pool.price, pool.purchase, not pool.leaving)
+        key = (hardware.number, pool.fabric, pool.fabric_kind, pool.price, pool.purchase, not pool.leaving)
         kind = self._kinds.get(key)
         if kind is None:
             kind = self._kinds[key] = PoolKind(len(self._kinds), hardware, *key[1:])

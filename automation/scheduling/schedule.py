@@ -29,7 +29,7 @@ from automation.scheduling.hosting import Hostings
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.matching import Evaluate, Matcher, cel_evaluate
 from automation.scheduling.moves import Moves
-from automation.scheduling.needs import Needs
+from automation.scheduling.needs import Need, Needs
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall, Shrinking
@@ -158,7 +158,10 @@ class Pass:
         return found
 
     def _work(self, deployment: Deployment) -> Work:
-        return Work(deployment, self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot), allowed=0)
+        return Work(deployment, self._need(deployment), allowed=0)
+
+    def _need(self, deployment: Deployment) -> Need:
+        return self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot, fabric=deployment.fabric)
 
     def _order(self, works: Iterable[Work]) -> list[Work]:
         """Return the order in which deployments are placed: the predecessor's, or priority and the smallest first."""

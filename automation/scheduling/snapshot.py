@@ -80,6 +80,30 @@ class Device:
     """The name under which quotas count it; empty for what no quota counts, such as a network card."""
 
 
+class FabricKind(StrEnum):
+    """What kind of fast network the nodes of a pool share."""
+
+    NONE = ""
+    """None, or one of which only the name is known."""
+    EFA = "EFA"
+    INFINIBAND = "InfiniBand"
+
+
+class FabricNeed(StrEnum):
+    """What a deployment says about the fast network between the pods of a gang."""
+
+    ANY = "Any"
+    """Its pods need one, whatever it is."""
+    EFA = "EFA"
+    INFINIBAND = "InfiniBand"
+    NONE = "None"
+    """They need none, so they may be on any two pools."""
+
+    def met_by(self, fabric: str, kind: FabricKind) -> bool:
+        """Whether a pool has what is needed; ``fabric`` is the identity of its network, empty without one."""
+        return self is FabricNeed.NONE or (bool(fabric) and self.value in {"Any", kind.value})
+
+
 class Purchase(StrEnum):
     """How the nodes of a pool are bought."""
 
@@ -122,6 +146,7 @@ class Pool:
     scales: bool = False
     fabric: str = ""
     """Identity of the fast network its nodes share; empty when there is none."""
+    fabric_kind: FabricKind = FabricKind.NONE
     leaving: str = ""
     price: Decimal | None = None
     """USD per node and hour; None when nobody knows."""
@@ -203,6 +228,8 @@ class Deployment:
     """The order of goals for its replicas instead of the environment's; never ``Compatible``, which is a fleet's."""
     max_cost_per_hour: Decimal | None = None
     """Most USD per hour that all its replicas may cost."""
+    fabric: FabricNeed | None = None
+    """What its gangs need; where it says nothing, pods on one pool need none, and pods on two a common one."""
 
     @property
     def key(self) -> NamespacedName:

@@ -185,8 +185,9 @@ class ReplicaSpec(Ruled):
     engines: Items[Engine] = Field(min_length=1, max_length=8)
     """Its engines, all on one cluster."""
 
-    fabric: Annotated[Literal["Any", "EFA", "InfiniBand", "None"] | None, LATER] = None
-    """Fast network that the nodes of a gang share: one of a kind, `Any`, or `None` where plain Ethernet will do."""
+    fabric: Annotated[Literal["Any", "EFA", "InfiniBand", "None"] | None, BERTH] = None
+    """Fast network that the nodes of a gang share: one of a kind, `Any`, or `None` where plain Ethernet will do.
+    Without it a gang on one pool needs none, and one over two pools a common one."""
 
     block_size: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, BERTH] = None
     """Tokens per block of the KV cache, for prefix routing; read from the engine's arguments without it."""

@@ -160,7 +160,6 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("qwen", {"spec.maxCostPerHour": 12}),
     OwnField("qwen", {"spec.secrets": ["tokens"]}),
     OwnField("qwen", {"spec.surge.maxSurge": 1}),
-    OwnField("qwen", {"spec.template.spec.fabric": "EFA"}),
     OwnField(
         "cache",
         {
@@ -246,6 +245,7 @@ OWN_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("environment", {"spec.scheduling.repinDwell": "1h30m"}),
     OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
     OwnField("qwen", {"spec.spot": True}),
+    OwnField("qwen", {"spec.template.spec.fabric": "EFA"}),
     OwnField("cache", {"spec.image": "registry.example.com/python:3.12"}),
     OwnField("cache", {"spec.exclude": ["*.bin"]}),
     OwnField("cache", {"spec.include": ["*.safetensors", "tokenizer/*"]}),

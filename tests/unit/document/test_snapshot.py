@@ -28,6 +28,8 @@ from automation.scheduling.snapshot import (
     ClusterState,
     Deployment,
     Device,
+    FabricKind,
+    FabricNeed,
     Options,
     Pool,
     PoolBefore,
@@ -93,6 +95,7 @@ def full_cluster() -> Cluster:
         maximum=4,
         scales=True,
         fabric="EFA a",
+        fabric_kind=FabricKind.EFA,
         leaving="it goes",
         price=Decimal("98.32"),
         observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
@@ -134,6 +137,7 @@ def full() -> Snapshot:
         True,
         Strategy.COST,
         Decimal(40),
+        FabricNeed.INFINIBAND,
     )
     entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))
     replica = live(wanted, "a", 1, version="v0", ready=False, failure="no image")

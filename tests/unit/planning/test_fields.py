@@ -31,7 +31,7 @@ def with_field(manifest: Mapping[str, Any], path: str, value: object) -> Documen
     """Return a manifest with one field set; ``path`` has dots."""
     made = copy.deepcopy(dict(manifest))
     *holders, last = path.split(".")
-    holder = made
+    holder: Any = made
     for part in holders:
         holder = holder[int(part)] if part.isdecimal() else holder.setdefault(part, {})
     holder[last] = value
@@ -71,6 +71,14 @@ class Case:
 def places(made: Schedule) -> dict[str, int]:
     """Count replicas by cluster and pool."""
     return dict(Counter(f"{each.id.cluster}/{each.placement[0].members[0].pool}" for each in made.placements))
+
+
+def gang(name: str) -> Document:
+    """Return a deployment of a gang over two whole nodes."""
+    made: Document = deployment(name)
+    (one,) = made["spec"]["template"]["spec"]["engines"][0]["members"]
+    follower = {**one, "role": "Worker", "worker": {"nodes": 1}}
+    return with_field(made, "spec.template.spec.engines.0.members", [{**one, "role": "Leader"}, follower])
 
 
 TWO = (pools("a", pool("gpus", 2)), pools("b", pool("gpus", 2)))
@@ -118,6 +126,33 @@ CASES = [
         {},
         {"a/spot": 1},
         document=1,
+    ),
+    Case(
+        "spec.template.spec.fabric",
+        "EFA",
+        "the nodes of the gang share what it needs",
+        (pools("a", pool("plain", 2), pool("efa", 2, fabric={"type": "EFA"})), gang("d")),
+        {"a/plain": 1},
+        {"a/efa": 1},
+        document=1,
+    ),
+    Case(
+        "spec.template.spec.fabric",
+        "None",
+        "a gang that needs no fast network spans any two pools",
+        (pools("a", pool("one"), pool("two")), gang("d")),
+        {},
+        {"a/one": 1},
+        document=1,
+    ),
+    Case(
+        "spec.nodePools.1.fabricId",
+        "rail",
+        "pools that share a network carry one gang",
+        (pools("a", pool("one", fabricId="rail"), pool("two")), gang("d")),
+        {},
+        {"a/one": 1},
+        document=0,
     ),
     Case(
         "spec.nodePools.1.pricePerHour",

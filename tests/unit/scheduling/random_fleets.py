@@ -13,6 +13,8 @@ from automation.scheduling.snapshot import (
     Cluster,
     ClusterState,
     Deployment,
+    FabricKind,
+    FabricNeed,
     Options,
     Pool,
     PoolBefore,
@@ -51,6 +53,7 @@ def pools(draw: st.DrawFn, name: str) -> Pool:
         maximum=nodes + extra,
         scales=draw(st.booleans()),
         fabric=draw(st.sampled_from(["", "x"])),
+        fabric_kind=draw(st.sampled_from(list(FabricKind))),
         purchase=draw(st.sampled_from([Purchase.ON_DEMAND, Purchase.ON_DEMAND, Purchase.RESERVED, Purchase.SPOT])),
     )
 
@@ -95,6 +98,7 @@ def deployments(draw: st.DrawFn) -> list[Deployment]:
                 selector=draw(st.sampled_from([None, None, {"tier": "gold"}])),
                 allow_gap=draw(st.booleans()),
                 spot=draw(st.booleans()),
+                fabric=draw(st.sampled_from([None, None, *FabricNeed])),
                 labels=draw(st.sampled_from([{}, {"app": "a"}])),
             )
         )
