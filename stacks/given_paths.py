@@ -1,19 +1,20 @@
 """Files and folders that a person names, sorted into what belongs together: environments, and parts of some.
 
-A folder with an ``environment.yaml`` is an environment and is read whole. Everything else is a part: what it refers to
-may lie elsewhere. A part that lies inside an environment is read as from there, so that the rules of its folders hold.
+A folder with an ``environment.yaml`` is an environment and is read whole, but for what its ``.berthignore`` names.
+Everything else is a part: what it refers to may lie elsewhere. A part that lies inside an environment is read as from
+there, so that the rules of its folders hold.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from components.api.load import SUFFIXES, LoadResult, is_manifest, load_fleet
 from components.clusters.sources import SOURCES
 from components.errors import ConfigError, Problem, UsageError
-from stacks.manifest_files import LOCK_FOLDER, read_file, walk
+from stacks.manifest_files import LOCK_FOLDER, ignored, is_ignored, read_file, walk
 from stacks.shown_path import shown_path
 
 _MARKS: Final = ("environment.yaml", "environment.yml")
@@ -43,13 +44,17 @@ class Given:
             raise ConfigError(problems)
         return found
 
-    def load(self, *, ignore: Iterable[str] = ()) -> LoadResult:
+    def without(self, patterns: Iterable[str]) -> Self:
+        """Return the same without the files whose path matches one of the patterns."""
+        passed = tuple(patterns)
+        return replace(self, files={name: path for name, path in self.files.items() if not is_ignored(name, passed)})
+
+    def load(self) -> LoadResult:
         """Load them: an environment strictly, a part with warnings for what it refers to and does not hold."""
         return load_fleet(
             self.contents(),
             name=self.environment,
             complete=bool(self.environment),
-            ignore=ignore,
             shown=self.shown,
             sources=SOURCES.keys(),
         )
@@ -75,7 +80,7 @@ def _environment(folder: Path) -> Given:
     files = {path.relative_to(folder).as_posix(): path for path in walk(folder, problems)}
     if problems:
         raise ConfigError(problems)
-    return Given(folder.name, folder, files)
+    return Given(folder.name, folder, files).without(ignored(folder))
 
 
 class _Sorter:
@@ -85,6 +90,7 @@ class _Sorter:
         self.environments: dict[Path, dict[str, Path]] = {}
         self.parts: dict[Path | None, dict[str, Path]] = {}
         self.roots: dict[Path, Path | None] = {}
+        self.patterns: dict[Path, tuple[str, ...]] = {}
 
     def sort(self, paths: Iterable[Path]) -> tuple[Given, ...]:
         """Sort everything."""
@@ -120,8 +126,15 @@ class _Sorter:
             return
         for file in walk(here, problems):
             root = self._root(file.parent)
-            if root is None or file.relative_to(root).parts[0] != LOCK_FOLDER:
+            name = file.relative_to(root or here)
+            if root is None or (name.parts[0] != LOCK_FOLDER and not is_ignored(name.as_posix(), self._ignored(root))):
                 yield file
+
+    def _ignored(self, root: Path) -> tuple[str, ...]:
+        """Read once what an environment passes over."""
+        if root not in self.patterns:
+            self.patterns[root] = ignored(root)
+        return self.patterns[root]
 
     def _root(self, folder: Path) -> Path | None:
         """Find the environment that a folder is in."""

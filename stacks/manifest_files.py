@@ -3,8 +3,9 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -16,21 +17,47 @@ LOCK_FOLDER: Final = "lock"
 """The folder of an environment that planning writes; it holds no manifests."""
 
 
+IGNORE_FILE: Final = ".berthignore"
+"""The file of an environment that says which of its files are no manifests of Berth's."""
+
+
 def manifest_files(folder: Path) -> list[tuple[str, bytes]]:
-    """Read every manifest below a folder, as pairs of the path below it and the bytes.
+    """Read every manifest of an environment's folder, as pairs of the path below it and the bytes.
 
     Raises ConfigError with all that cannot be read, because what is missed would be deleted.
     """
     problems: list[Problem] = []
     found = []
+    patterns = ignored(folder)
     for path in walk(folder, problems):
+        name = path.relative_to(folder).as_posix()
+        if is_ignored(name, patterns):
+            continue
         try:
-            found.append((path.relative_to(folder).as_posix(), read_file(path)))
+            found.append((name, read_file(path)))
         except ConfigError as error:
             problems += error.problems
     if problems:
         raise ConfigError(problems)
     return found
+
+
+def ignored(folder: Path) -> tuple[str, ...]:
+    """Return the patterns of files that an environment passes over, from its ``.berthignore``: one a line.
+
+    Every verb and the program read it, so that what is passed over is the same for all of them. Raises ConfigError when
+    it cannot be read.
+    """
+    place = folder / IGNORE_FILE
+    if not place.is_file():
+        return ()
+    lines = (line.strip() for line in read_file(place).decode(errors="replace").splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def is_ignored(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a path below the folder is passed over; ``charts/`` is the folder with all in it."""
+    return any(fnmatchcase(name, f"{pattern}*" if pattern.endswith("/") else pattern) for pattern in patterns)
 
 
 def walk(folder: Path, problems: list[Problem], *, above: tuple[Path, ...] = ()) -> Iterator[Path]:

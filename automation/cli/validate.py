@@ -59,7 +59,8 @@ def validate(
     paths
         Files and folders to check instead of an environment.
     ignore
-        Pattern of files to pass over, such as `charts/*`; may be given several times.
+        Pattern of files to pass over, such as `charts/*`; may be given several times. What every verb is to pass over
+        stands in `.berthignore` of the environment's folder, a pattern a line.
     annotations
         Marks for the lines of a change: `github` writes workflow commands to stderr, `gitlab` a Code Quality report to
         stdout; `auto` is `github` in a GitHub workflow, else none.
@@ -109,9 +110,9 @@ def _checked(
     fleets: list[Fleet] = []
     found: Sequence[Given] = ()
     try:
-        found = given(folders, whole=not paths)
+        found = [each.without(ignore) for each in given(folders, whole=not paths)]
         for each in found:
-            result = each.load(ignore=ignore)
+            result = each.load()
             problems += result.problems
             fleets += [result.fleet] if result.fleet is not None else []
     except ConfigError as error:

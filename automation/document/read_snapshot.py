@@ -41,7 +41,8 @@ from automation.scheduling.snapshot import (
     Strategy,
 )
 from components.api.codes import Code
-from components.api.compose import MAX_BYTES, compose
+from components.api.compose import compose
+from components.api.composed import MAX_BYTES
 from components.api.nodes import MappingNode, plain, written
 from components.api.source import Source
 from components.api.translate import translate

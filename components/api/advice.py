@@ -3,21 +3,27 @@
 Advice is given only where absence means something: every file was read, and every document is right.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from components.api.base import LabelSelector
 from components.api.codes import Code
 from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.inference_gateway import InferenceGateway
+from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import EndpointSelector, ModelService
+from components.api.near import did_you_mean
+from components.api.nodes import PathPart
 from components.api.placeable import Placeability
 from components.api.reading import Reading
 from components.api.source import Source
 
 _STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
 """Labels of endpoints whose values come with the placement."""
+
+_SELECTOR: Final = ("spec", "template", "spec", "clusterSelector")
 
 _FABRICS: Final = {"EFA": ("EKS",), "InfiniBand": ("Nebius", "AKS"), "None": ()}
 
@@ -32,6 +38,7 @@ def advise(reading: Reading) -> None:
         if gateway.name != "default":
             message = f"services use the gateway named `default`; nothing uses `{gateway.name}`"
             source.warn(Code.GATEWAY_UNUSED, message, ("metadata", "name"))
+    _selectors(reading)
     if not reading.whole:
         return
     fleet = Placeability(reading)
@@ -41,7 +48,56 @@ def advise(reading: Reading) -> None:
         reason = fleet.refusal(deployment)
         if reason:
             message = f"no cluster can ever take this deployment: {reason}"
-            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, ("metadata", "name"))
+            hint, path = _label_hint(reading, deployment), ("metadata", "name")
+            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint)
+
+
+def _selectors(reading: Reading) -> None:
+    for source, deployment in reading.documents(ModelDeployment):
+        _matches_all(source, deployment.spec.template.spec.cluster_selector, _SELECTOR, "cluster")
+    for source, cache in reading.documents(ModelCache):
+        _matches_all(source, cache.spec.cluster_selector, ("spec", "clusterSelector"), "cluster")
+    for source, service in reading.documents(ModelService):
+        for index, group in enumerate(service.spec.endpoints):
+            _matches_all(source, group.selector, ("spec", "endpoints", index, "selector"), "endpoint")
+
+
+def _matches_all(
+    source: Source, selector: LabelSelector | EndpointSelector | None, path: tuple[PathPart, ...], what: str
+) -> None:
+    """Warn of a selector that is written and has no condition: it chooses everything."""
+    if selector is not None and "match_labels" in selector.model_fields_set and not selector.match_labels:
+        everything = "every cluster" if what == "cluster" else "every endpoint of all namespaces"
+        hint = (
+            "leave the selector out if that is meant" if what == "cluster" else "name a label of those that are meant"
+        )
+        message = f"an empty matchLabels chooses {everything}"
+        source.warn(Code.SELECTOR_EMPTY, message, (*path, "matchLabels"), hint=hint, at_key=True)
+
+
+def _label_hint(reading: Reading, deployment: ModelDeployment) -> str:
+    """Say which label of a cluster was probably meant by a selector that chooses none."""
+    selector = deployment.spec.template.spec.cluster_selector
+    known = [cluster.metadata.labels for _, cluster in reading.documents(InferenceCluster)]
+    if selector is None or any(selector.matches(labels) for labels in known):
+        return ""
+    return _near_label(selector.match_labels, known)
+
+
+def _near_label(wanted: Mapping[str, str], known: Sequence[Mapping[str, str]]) -> str:
+    """Return the hint for the first label that nothing has: a key like it, or a value like it under its key."""
+    keys = sorted({key for labels in known for key in labels})
+    for key, value in wanted.items():
+        values = sorted({labels[key] for labels in known if key in labels} - {"*"})
+        if key not in keys:
+            return did_you_mean(key, keys)
+        if values and value not in values:
+            meant = did_you_mean(value, values)
+            return meant or f"`{key}` is one of {', '.join(values[:_MOST_VALUES])} here"
+    return ""
+
+
+_MOST_VALUES = 10  # values that a hint lists
 
 
 def _buildable(reading: Reading, source: Source, cluster: InferenceCluster) -> None:
@@ -87,7 +143,8 @@ def _service(reading: Reading, source: Source, service: ModelService) -> None:
         if not any(_matches(group.selector, labels) for labels in known):
             message = "this group matches no deployment and no endpoint"
             path = ("spec", "endpoints", index, "selector", "matchLabels")
-            source.warn(Code.SERVICE_EMPTY, message, path, at_key=True)
+            hint = _near_label(group.selector.match_labels, known)
+            source.warn(Code.SERVICE_EMPTY, message, path, hint=hint, at_key=True)
 
 
 def _endpoint_labels(reading: Reading) -> Iterator[Mapping[str, str]]:

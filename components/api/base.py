@@ -92,6 +92,17 @@ class Model(BaseModel):
         allow_inf_nan=False,
     )
 
+    ELSEWHERE: ClassVar[Mapping[str, str]] = FrozenDict()
+    """Keys that people write here and that the model has not: where each thing is said instead."""
+
+
+class LocalReference(Model):
+    """The base of what names an object of the document's own namespace."""
+
+    ELSEWHERE: ClassVar[Mapping[str, str]] = FrozenDict(
+        {"namespace": "remove it: the name is looked up in the namespace of this document"}
+    )
+
 
 class Ruled(Model):
     """A model with rules between its fields; they run once every field is right by itself."""

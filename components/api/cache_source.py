@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Model
+from components.api.base import LocalReference, Model
 from components.api.codes import Code
 from components.api.rules import Subdomain, checked
 from components.api.values import Key
@@ -15,7 +15,7 @@ Bucket = Annotated[str, Field(min_length=3, max_length=63), checked(syntax.bucke
 Folder = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.folder, Code.VALUE_INVALID)]
 
 
-class AuthSecret(Model):
+class AuthSecret(LocalReference):
     """A token, in a secret of the cache's namespace."""
 
     name: Subdomain
@@ -41,7 +41,7 @@ class HuggingFace(Model):
     """Size of the volume, in GiB."""
 
 
-class AccessKeySecret(Model):
+class AccessKeySecret(LocalReference):
     """An access key and its secret, in a secret of the cache's namespace."""
 
     name: Subdomain
@@ -76,7 +76,7 @@ class S3(Model):
     """Size of the volume, in GiB."""
 
 
-class ServiceAccountSecret(Model):
+class ServiceAccountSecret(LocalReference):
     """The key file of a service account, in a secret of the cache's namespace."""
 
     name: Subdomain
@@ -102,7 +102,7 @@ class Gcs(Model):
     """Size of the volume, in GiB."""
 
 
-class RegistrySecret(Model):
+class RegistrySecret(LocalReference):
     """Registry credentials, in a secret of type `kubernetes.io/dockerconfigjson` of the cache's namespace."""
 
     name: Subdomain
@@ -132,7 +132,7 @@ class Pvc(Model):
     """Folder of the volume that holds the weights; its root without it."""
 
 
-class ApiKeySecret(Model):
+class ApiKeySecret(LocalReference):
     """An API key of NGC, in a secret of the cache's namespace."""
 
     name: Subdomain

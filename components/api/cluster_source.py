@@ -1,21 +1,26 @@
 """Where a cluster comes from: one block for each of the six sources."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from components.api import syntax
 from components.api.base import BERTH, LATER, Items, Model, Ruled
 from components.api.codes import Code
+from components.api.frozen import FrozenDict
 from components.api.networks import apart, inside, subnet_violations
-from components.api.rules import Subdomain, Violation
+from components.api.rules import Subdomain, Violation, checked
 
 Source = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr", "Existing"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
 Text253 = Annotated[str, Field(min_length=1, max_length=253)]
-Region = Annotated[str, Field(min_length=1, max_length=32)]
+Region = Annotated[str, Field(min_length=1, max_length=32), checked(syntax.cloud_word, Code.NAME_INVALID)]
 Version = Annotated[str, Field(min_length=1, max_length=16)]
 Cidr = Annotated[str, Field(min_length=1, max_length=18)]
+
+
+_SYSTEM_NAMESPACE = FrozenDict({"namespace": "remove it: the secret is looked up in `modelplane-system`"})
 
 
 class Credentials(Model):
@@ -90,6 +95,8 @@ _AKS_TAKEN = {"the range of pods, 10.244.0.0/16": "10.244.0.0/16", "that of Serv
 class SecretKeyRef(Model):
     """A key of the kubeconfig secret, which is looked up in `modelplane-system`."""
 
+    ELSEWHERE: ClassVar[Mapping[str, str]] = _SYSTEM_NAMESPACE
+
     name: Subdomain
     """Name of the secret."""
 
@@ -99,6 +106,8 @@ class SecretKeyRef(Model):
 
 class IdentitySecretRef(Model):
     """A cloud identity on top of the kubeconfig."""
+
+    ELSEWHERE: ClassVar[Mapping[str, str]] = _SYSTEM_NAMESPACE
 
     name: Subdomain
     """Name of the secret."""
@@ -196,6 +205,13 @@ class AksSource(Model):
 
 class NebiusSource(Model):
     """A cluster made on Nebius; project and region come from the identity."""
+
+    ELSEWHERE: ClassVar[Mapping[str, str]] = FrozenDict(
+        dict.fromkeys(
+            ("region", "location", "project", "projectId", "parentId"),
+            "remove it: the region is that of the project, which `providers.nebius` of the Environment names",
+        )
+    )
 
     kubernetes_version: Version = "1.34"
     """Kubernetes version."""

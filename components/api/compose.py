@@ -8,40 +8,33 @@ alias expansion, so that no file can take more than a moment. After a syntax err
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 import yaml
 
 from components.api.codes import Code
+from components.api.composed import Composed, read_text
 from components.api.nodes import MappingNode, Node, Scalar, ScalarNode, SequenceNode
 from components.api.syntax_errors import wording
-from components.errors import Problem
+from components.errors import Severity
 
 try:
     from yaml import CSafeLoader as EventParser
 except ImportError:  # pragma: no cover - a PyYAML built without libyaml: slower, the same events
     from yaml import SafeLoader as EventParser  # type: ignore[assignment]
 
-MAX_BYTES: Final = 4 * 1024 * 1024
-"""Largest file; an ordinary deployment is under 2 KiB."""
 MAX_DEPTH: Final = 64
 """Deepest nesting; an ordinary deployment has 12 levels."""
 MAX_NODES: Final = 400_000
 """Most values in one file, aliases unfolded."""
 MAX_DIGITS: Final = 40
 """Longest number; every field's bounds are far below."""
-MAX_LINE: Final = 1000
-"""Characters of a source line that a problem carries."""
-MAX_PROBLEMS: Final = 100
-"""Problems after which the rest of a file is not read."""
 MAX_RESTARTS: Final = 20
 """Syntax errors after which the rest of a file is not read."""
 
-_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts as the end of a line
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _UNTEXT = re.compile("[\0\ud800-\udfff]")  # an escape can write them, nothing can send them on
 _DOCUMENT = re.compile(r"---(?=[ \t\r\n]|$)")
+_JOINED = re.compile(r" *(- \S.*|[A-Za-z]\w*:[^\s/:].*)")  # a later line of a plain text that looks like structure
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Scalar] = {
@@ -56,57 +49,17 @@ _WORDS: dict[str, Scalar] = {
 }
 _NOT_TEXT = frozenset("0123456789+-.~nNtTfF")  # what a plain scalar that is not text begins with
 _TAG = "tag:yaml.org,2002:"
-_BOMS = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-
-
-@dataclass(slots=True)
-class Composed:
-    """What a file holds: the tree of each document that is not empty, its source lines, and the problems."""
-
-    file: str
-    documents: list[Node] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    complete: bool = True
-    """False when some document of the file could not be read at all."""
-
-    def line(self, number: int) -> str:
-        """Return a source line by its number, cut where no terminal would show it."""
-        return self.lines[number - 1][:MAX_LINE] if 0 < number <= len(self.lines) else ""
-
-    def add(self, code: Code, message: str, line: int, column: int, *, hint: str = "") -> None:
-        """Record a problem at a place."""
-        self.problems.append(Problem(code, message, self.file, line, column, text=self.line(line), help=hint))
-
-    @property
-    def full(self) -> bool:
-        """Whether so many problems were found that reading on helps nobody."""
-        return len(self.problems) >= MAX_PROBLEMS
 
 
 def compose(file: str, content: bytes) -> Composed:
     """Read one file; ``file`` only names it in problems."""
     result = Composed(file)
-    text = _decode(content, result)
+    text = read_text(content, result)
     if text is None:
         result.complete = False
-        return result
-    result.lines = _BREAK.split(text)
-    bad = _UNPRINTABLE.search(text)
-    if bad:
-        breaks = list(_BREAK.finditer(text, 0, bad.start()))
-        column = bad.start() - (breaks[-1].end() if breaks else 0) + 1
-        message = f"the character U+{ord(bad.group()):04X} is not allowed in YAML"
-        result.add(Code.YAML_CHARACTER, message, len(breaks) + 1, column)
-        result.complete = False
-        return result
-    _read(text, result)
+    else:
+        _read(text, result)
     return result
-
-
-def line_starts(text: str) -> list[int]:
-    """Return where each line of a text begins, as lines are counted here."""
-    return [0, *(found.end() for found in _BREAK.finditer(text))]
 
 
 def resolve(text: str) -> Scalar:
@@ -124,26 +77,6 @@ def resolve(text: str) -> Scalar:
             raise ValueError
         return float(text)
     return text
-
-
-def _decode(content: bytes, result: Composed) -> str | None:
-    if len(content) > MAX_BYTES:
-        size = f"{len(content) / 1024 / 1024:.1f} MiB"
-        message = f"the file is {size} large; a manifest has at most {MAX_BYTES // 1024 // 1024} MiB"
-        result.add(Code.FILE_TOO_LARGE, message, 0, 0, hint="split it, or move what is no manifest away")
-        return None
-    for mark, name in _BOMS.items():
-        if content.startswith(mark):
-            result.add(Code.NOT_UTF8, f"the file is {name}; manifests are UTF-8", 1, 1)
-            return None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8-sig", "replace")
-        lines = _BREAK.split(before)
-        message = f"byte 0x{content[error.start]:02X} is not UTF-8 text"
-        result.add(Code.NOT_UTF8, message, len(lines), len(lines[-1]) + 1)
-        return None
 
 
 def _read(text: str, result: Composed) -> None:
@@ -187,6 +120,7 @@ class _Composer:
         self.deepest = 0
         self.open: set[str] = set()
         self.keys: dict[str, str] = {}
+        self.joined: list[tuple[str, int, int, str]] = []
 
     def run(self) -> int:
         """Compose everything; return the line at which reading stopped, or 0 at the end of the stream."""
@@ -208,15 +142,17 @@ class _Composer:
         return 0
 
     def _document(self, start: Any) -> None:
-        self.anchors, self.open = {}, set()
+        self.anchors, self.open, self.joined = {}, set(), []
         self.document_line = self.first + start.start_mark.line
         event = self.next()
         node = self._node(event, 0)
         self.next()  # the document's end
+        for message, line, column, hint in self.joined:  # after an error they would only say it again
+            self._problem(Code.YAML_JOINED, message, line, column, hint=hint, severity=Severity.WARNING)
         if not (isinstance(node, ScalarNode) and node.value is None):
             self.result.documents.append(node)
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: Any, depth: int, *, item: bool = False) -> Node:
         mark = event.start_mark
         line, column = self.first + mark.line, mark.column + 1
         self.nodes += 1
@@ -240,7 +176,7 @@ class _Composer:
             node = SequenceNode(line, column, list(self._items(depth)))
         else:
             self._tag(event.tag, "map", line, column)
-            node = self._mapping(line, column, depth)
+            node = self._mapping(line, column, depth, item=item)
         if anchor is not None:
             self.open.discard(anchor)
             self.anchors[anchor] = (node, self.nodes - before, self.deepest - depth)
@@ -249,9 +185,9 @@ class _Composer:
 
     def _items(self, depth: int) -> Iterator[Node]:
         while not isinstance(event := self.next(), yaml.SequenceEndEvent):
-            yield self._node(event, depth + 1)
+            yield self._node(event, depth + 1, item=True)
 
-    def _mapping(self, line: int, column: int, depth: int) -> MappingNode:
+    def _mapping(self, line: int, column: int, depth: int, *, item: bool) -> MappingNode:
         entries: dict[str, tuple[ScalarNode, Node]] = {}
         merges: list[Node] = []
         restarted = False
@@ -270,19 +206,27 @@ class _Composer:
                 self._problem(Code.YAML_KEY, "a key is missing before the `:`", key.line, key.column)
             elif key.text in entries:
                 if not restarted:
-                    self._twice(key, entries)
-                # Where a `- ` is missing, the second item's other keys repeat too: its first key says it for all.
-                restarted = restarted or key.text == next(iter(entries))
+                    self._twice(key, entries, item=item, root=not depth)
+                # Where a `- ` or `---` is missing, the other keys repeat too: the first one says it for all.
+                restarted = restarted or key.text == next(iter(entries)) or _begins(key, root=not depth)
             else:
                 entries[self.keys.setdefault(key.text, key.text)] = (key, value)
         for merge in merges:
             self._merge(entries, merge)
         return MappingNode(line, column, entries)
 
-    def _twice(self, key: ScalarNode, entries: dict[str, tuple[ScalarNode, Node]]) -> None:
+    def _twice(self, key: ScalarNode, entries: dict[str, tuple[ScalarNode, Node]], *, item: bool, root: bool) -> None:
         first = entries[key.text][0].line
-        hint = "is a `- ` missing that begins a new item?" if key.text == next(iter(entries)) else ""
         message = f"`{_short(key.text)}` stands twice in one mapping; the first is on line {first}"
+        hint = ""
+        if _begins(key, root=root):
+            hint = f"does another document begin here? Write `---` on a line of its own above line {key.line}"
+            self.result.complete = False
+        elif item and key.text == next(iter(entries)):
+            written = self.result.line(key.line).strip()
+            hint = f"does another item begin here? Write `- {_short(written)}`"
+        else:
+            hint = "remove one of the two"
         self._problem(Code.YAML_DUPLICATE_KEY, message, key.line, key.column, hint=hint)
 
     def _merge(self, entries: dict[str, tuple[ScalarNode, Node]], value: Node) -> None:
@@ -325,11 +269,26 @@ class _Composer:
             return self._tagged(tag, text, style, line, column)
         if style or tag == "!":
             return ScalarNode(line, column, text, text, style)
+        if event.end_mark.line > event.start_mark.line:
+            self._joined(event.start_mark.line, event.end_mark.line)
         try:
             return ScalarNode(line, column, text, resolve(text), style)
         except ValueError:
             self._problem(Code.YAML_NUMBER, f"the number has more than {MAX_DIGITS} digits", line, column)
             return ScalarNode(line, column, text, None, style, broken=True)
+
+    def _joined(self, first: int, last: int) -> None:
+        """Note where YAML joins lines to one text though a later one was meant as an item or a field."""
+        for number in range(self.first + first + 1, self.first + last + 1):
+            found = _JOINED.match(self.result.line(number))
+            if found:
+                what = "item" if found[1].startswith("-") else "field"
+                above = self.first + first
+                message = f"this line is no {what}: YAML joins it to the text that begins on line {above}"
+                hint = f"indent it like line {above}" if what == "item" else "write a space after the `:`"
+                column = found.start(1) + 1
+                self.joined.append((message, number, column, hint))
+                return
 
     def _tagged(self, tag: str, text: str, style: str, line: int, column: int) -> ScalarNode:
         name = tag.removeprefix(_TAG) if tag.startswith(_TAG) else ""
@@ -358,8 +317,17 @@ class _Composer:
         mark = error.problem_mark or error.context_mark
         return self.first + mark.line if mark else said.line + 1
 
-    def _problem(self, code: Code, message: str, line: int, column: int, *, hint: str = "") -> None:
-        self.result.add(code, message, line, column, hint=hint)
+    def _problem(
+        self,
+        code: Code,
+        message: str,
+        line: int,
+        column: int,
+        *,
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        self.result.add(code, message, line, column, hint=hint, severity=severity)
         if self.result.full:
             self.exhausted = True
             raise _Stop(line)
@@ -367,6 +335,11 @@ class _Composer:
     def _stop(self, code: Code, message: str, line: int, column: int) -> NoReturn:
         self._problem(code, message, line, column)
         raise _Stop(line)
+
+
+def _begins(key: ScalarNode, *, root: bool) -> bool:
+    """Whether a key that stands twice begins another document, whose `---` is missing."""
+    return root and key.column == 1 and key.text in ("apiVersion", "kind")
 
 
 def _no_tag(tag: str) -> str:

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from components.api.base import BERTH_VERSION, MODELPLANE
 from components.api.codes import Code
-from components.api.compose import Composed, compose, line_starts
+from components.api.compose import compose
+from components.api.composed import Composed, line_starts
+from components.api.document import is_list
 from components.api.kinds import API_VERSIONS, KINDS, api_versions
 from components.api.load import load_fleet
 from components.api.nodes import MappingNode, Node, SequenceNode, plain
@@ -52,8 +54,8 @@ def convert(path: str, content: bytes, *, to: str, shown: Callable[[str], str] =
     ``path`` is relative to the environment's folder, as for loading; ``shown`` says how it is written in problems.
     """
     composed = compose(shown(path), content)
-    if composed.problems:
-        return Conversion(content, problems=tuple(composed.problems))
+    if composed.errors:
+        return Conversion(content, problems=composed.errors)
     found = [document for node in composed.documents for document in _documents(node)]
     targets = [each for each in found if _convertible(each) and each.text("apiVersion") != to]
     kept = tuple(
@@ -74,19 +76,18 @@ def convert(path: str, content: bytes, *, to: str, shown: Callable[[str], str] =
 
 
 def _documents(node: Node) -> Iterator[MappingNode]:
-    """Yield the documents of a node: itself, or the items of a List."""
+    """Yield the documents of a node: itself, and the items of a list; kubectl's own `List` has no version of ours."""
     if not isinstance(node, MappingNode):
         return
-    if node.text("kind") == "List" and node.text("apiVersion") == "v1":
-        items = node.get("items")
-        for item in items.items if isinstance(items, SequenceNode) else []:
-            yield from _documents(item)
-    else:
+    if not is_list(node) or node.text("apiVersion") in API_VERSIONS:
         yield node
+    items = node.get("items") if is_list(node) else None
+    for item in items.items if isinstance(items, SequenceNode) else []:
+        yield from _documents(item)
 
 
 def _versions(document: MappingNode) -> tuple[str, ...]:
-    kind = document.text("kind")
+    kind = document.text("kind").removesuffix("List")
     return api_versions(kind) if kind in KINDS else ()
 
 
@@ -123,13 +124,24 @@ def _applied(text: str, edits: Sequence[_Edit], to: str) -> str:
 
 
 def _shared(composed: Composed, made: bytes, targets: Sequence[MappingNode], to: str) -> list[Problem]:
-    """Return a problem for every document when the new text says anything else than the new version."""
+    """Return a problem for every document that says anything else in the new text than the new version.
+
+    Anchors end with their document, so one that shares its version says nothing of the others in the file.
+    """
     chosen = {id(document) for document in targets}
-    wanted = [_wanted(node, chosen, to) for node in composed.documents]
     again = compose(composed.file, made)
-    if not again.problems and [plain(node) for node in again.documents] == wanted:
-        return []
-    return [_version_shared(document, composed, "shares its text with something else") for document in targets]
+    found = [plain(node) for node in again.documents]
+    wanted = [_wanted(node, chosen, to) for node in composed.documents]
+    if again.errors or len(found) != len(wanted):
+        changed = composed.documents
+    else:
+        changed = [node for node, new, old in zip(composed.documents, found, wanted, strict=True) if new != old]
+    sharing = {id(document) for node in changed for document in _documents(node)}
+    return [
+        _version_shared(document, composed, "shares its text with something else")
+        for document in targets
+        if id(document) in sharing
+    ]
 
 
 def _wanted(node: Node, chosen: set[int], to: str) -> Any:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from components.api.base import BERTH_VERSION, MODELPLANE, Document, Model
 from components.api.codes import Code
+from components.api.doubts import Doubt, may_be_program, spelling, template
 from components.api.infrastructure import INFRASTRUCTURE
 from components.api.kinds import ALL_KINDS, API_VERSIONS, KINDS, api_versions
 from components.api.near import did_you_mean
@@ -20,7 +21,9 @@ from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, Sequen
 from components.api.rules import shown
 from components.api.shape import FieldShape, shape
 from components.api.source import Source
-from components.api.translate import translate
+from components.api.syntax import is_dns_label
+from components.api.translate import comment_hint, translate
+from components.errors import Severity
 
 SERVER_METADATA: Final = frozenset(
     {
@@ -37,6 +40,8 @@ SERVER_METADATA: Final = frozenset(
     }
 )
 """What an API server adds to metadata; a manifest that was read back from a cluster has it."""
+
+_GROUPS: Final = frozenset(version.partition("/")[0] for version in API_VERSIONS)
 
 RESERVED_NAMESPACES: Final = frozenset({"platform"})
 """Namespaces whose file in the lock would be another's."""
@@ -64,15 +69,19 @@ class Recogniser:
         data = reader.mapping(source.node, source.model, ())
         metadata = data.get("metadata")
         if source.model.NAMESPACED and isinstance(metadata, dict):
-            metadata["namespace"] = metadata.get("namespace") or source.key[1]
+            folder = source.key[1] if is_dns_label(source.key[1]) else ""  # a folder's name is the loader's to judge
+            metadata["namespace"] = metadata.get("namespace") or folder
         try:
             document = source.model.model_validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
             found = error.errors(include_url=False)
             translate(source, (each for each in found if not _below(each["loc"], reader.refused)))
-            reader.refuse_later(error["loc"] for error in found)
+            wrong = [error["loc"] for error in found]
+            reader.refuse_later(wrong)
+            reader.doubt(wrong)
             return
         reader.refuse_later(())
+        reader.doubt(())
         if document.MACHINE_MADE:
             message = f"{source.key[0]} is made by the predecessor's machinery; Berth reads it and leaves it alone"
             source.warn(Code.MACHINE_MADE, message, ("kind",))
@@ -94,6 +103,8 @@ class Recogniser:
                 message = f"{kind} belongs to the whole environment and may not stand under models/{self.namespace}/"
                 where = "environment.yaml" if kind == "Environment" else "the platform/ folder"
                 source.add(Code.FOLDER_WRONG, message, ("kind",), hint=f"move it to {where}")
+        elif not is_dns_label(self.namespace or namespace) or not is_dns_label(namespace):
+            return  # the name itself is wrong, which is said elsewhere
         elif self.namespace and namespace != self.namespace:
             message = f"a file under models/{self.namespace}/ holds only that namespace, not {shown(namespace)}"
             hint = f"remove the line, or move the document to models/{namespace}/"
@@ -111,6 +122,7 @@ class _Reader:
         self.portable = source.node.text("apiVersion") == MODELPLANE
         self.refused: list[tuple[PathPart, ...]] = []
         self.later: list[tuple[PathPart, ...]] = []
+        self.doubts: list[tuple[tuple[PathPart, ...], Code, Doubt, ScalarNode]] = []
 
     def mapping(self, node: MappingNode, model: type[Model], path: tuple[PathPart, ...]) -> dict[str, Any]:
         """Read a mapping that a model describes."""
@@ -118,10 +130,10 @@ class _Reader:
         fields = shape(model)
         skipped = self._skipped(path)
         for key, (_, value) in node.entries.items():
-            if key in skipped or _empty(value):
+            field = fields.get(key)
+            if key in skipped or (field is not None and _empty(value)):
                 continue
             here = (*path, key)
-            field = fields.get(key)
             if path == ("spec",) and key == "crossplane" and self.portable:
                 message = "`crossplane` holds settings of the predecessor's machinery; it has no effect here"
                 self.source.warn(Code.FIELD_IGNORED, message, here, at_key=True)
@@ -137,30 +149,57 @@ class _Reader:
     def value(self, node: Node, field: FieldShape | None, path: tuple[PathPart, ...]) -> Any:
         """Read any value; ``field`` says which model is inside, if one is."""
         if isinstance(node, ScalarNode):
+            self._look(node, path)
             return node.value
         if field is not None and field.free:
             return plain(node)
         model = field.model if field else None
         container = field.container if field else ""
         if isinstance(node, SequenceNode):
-            if model is None or container != "list":
-                return tuple(self.value(item, None, path) for item in node.items)
-            return tuple(
-                self.mapping(item, model, (*path, index))
-                if isinstance(item, MappingNode)
-                else self.value(item, None, path)
-                for index, item in enumerate(node.items)
-            )
+            inner = model if container == "list" else None
+            return tuple(self._inner(item, inner, (*path, index)) for index, item in enumerate(node.items))
         assert isinstance(node, MappingNode)
         if model is not None and not container:
             return self.mapping(node, model, path)
-        return {
-            key: self.mapping(value, model, (*path, key))
-            if model is not None and container == "map" and isinstance(value, MappingNode)
-            else self.value(value, None, path)
-            for key, (_, value) in node.entries.items()
-            if not _empty(value) and key != LAST_APPLIED
-        }
+        inner = model if container == "map" else None
+        data: dict[str, Any] = {}
+        for key, (name, value) in node.entries.items():
+            if key == LAST_APPLIED:
+                continue
+            if _empty(value):
+                self._valueless(key, name, (*path, key))
+                continue
+            self._look(name, (*path, key))
+            data[key] = self._inner(value, inner, (*path, key))
+        return data
+
+    def _inner(self, node: Node, model: type[Model] | None, path: tuple[PathPart, ...]) -> Any:
+        if model is not None and isinstance(node, MappingNode):
+            return self.mapping(node, model, path)
+        return self.value(node, None, path)
+
+    def _valueless(self, key: str, name: ScalarNode, path: tuple[PathPart, ...]) -> None:
+        """Warn of an entry of a map that says nothing: a label to match, for one, would be matched by everything."""
+        message = f"`{key}` has no value, so this line has no effect"
+        hint = comment_hint(self.source, name) or f'for an empty text write `{key}: ""`'
+        self.doubts.append((path, Code.FIELD_IGNORED, Doubt(message, hint), name))
+
+    def _look(self, node: ScalarNode, path: tuple[PathPart, ...]) -> None:
+        """Keep what is doubtful about a value, until it is known whether it is wrong anyway."""
+        code = Code.VALUE_AMBIGUOUS
+        found = spelling(node)
+        if found is None and not any(isinstance(part, str) and may_be_program(part) for part in path):
+            code = Code.TEMPLATE_FILE
+            found = template(node.text)
+        if found is not None:
+            self.doubts.append((path, code, found, node))
+
+    def doubt(self, wrong: Iterable[tuple[PathPart, ...]]) -> None:
+        """Warn of the doubtful values that nothing else is said of."""
+        places = [place for place in wrong if place]
+        for path, code, found, node in self.doubts:
+            if not _below(path, places) and not _below((*path, "[key]"), places) and not node.broken:
+                self.source.add(code, found.message, path, hint=found.help, at=node, severity=Severity.WARNING)
 
     def _skipped(self, path: tuple[PathPart, ...]) -> frozenset[str]:
         if not path:
@@ -232,7 +271,15 @@ def recognise(source: Source) -> type[Document] | None:
     if kind in ALL_KINDS and version in api_versions(kind):
         return ALL_KINDS[kind]
     ours = "modelplane" in version or "berth" in version
-    if kind in KINDS or (kind in ALL_KINDS and ours):
+    if version in ALL_KINDS and "/" in kind:
+        message = "apiVersion and kind stand in each other's place"
+        hint = f"write `apiVersion: {kind}` and `kind: {version}`"
+        source.add(Code.API_VERSION_UNKNOWN, message, ("apiVersion",), hint=hint)
+    elif version not in API_VERSIONS and version.partition("/")[0] in _GROUPS and kind not in KINDS:
+        message = f"{shown(version)} is not an apiVersion of Berth's or the predecessor's"
+        hint = did_you_mean(version, API_VERSIONS)
+        source.add(Code.API_VERSION_UNKNOWN, message, ("apiVersion",), allowed=", ".join(API_VERSIONS), hint=hint)
+    elif kind in KINDS or (kind in ALL_KINDS and ours):
         versions = api_versions(kind)
         message = f"{shown(version)} is not an apiVersion of {kind}"
         hint = did_you_mean(version, versions)

@@ -6,14 +6,14 @@ from typing import Annotated
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Model, Ruled
+from components.api.base import LocalReference, Model, Ruled
 from components.api.codes import Code
 from components.api.rules import Violation, checked, exactly_one, shown
 
 ObjectName = Annotated[str, Field(min_length=1), checked(syntax.dns_subdomain, Code.NAME_INVALID)]
 
 
-class KeyRef(Model):
+class KeyRef(LocalReference):
     """A key of a Secret or ConfigMap in the pod's namespace."""
 
     name: ObjectName

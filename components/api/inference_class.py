@@ -13,6 +13,7 @@ from components.api.rules import Violation, checked, duplicates, shown, within
 
 Provider = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
+Machine = Annotated[str, Field(min_length=1, max_length=63), checked(syntax.cloud_word, Code.NAME_INVALID)]
 Text253 = Annotated[str, Field(min_length=1, max_length=253)]
 DiskSize = Annotated[int, Field(ge=10, le=65536)]
 
@@ -30,7 +31,7 @@ class Accelerator(Model):
 class GkeProvisioning(Model):
     """How to make a node on GKE."""
 
-    machine_type: Text63
+    machine_type: Machine
     """GCE machine type."""
 
     disk_size_gb: DiskSize = 100
@@ -43,7 +44,7 @@ class GkeProvisioning(Model):
 class EksProvisioning(Model):
     """How to make a node on EKS."""
 
-    instance_type: Text63
+    instance_type: Machine
     """EC2 instance type."""
 
     disk_size_gb: DiskSize = 100
@@ -56,7 +57,7 @@ class EksProvisioning(Model):
 class AksProvisioning(Model):
     """How to make a node on AKS."""
 
-    vm_size: Text63
+    vm_size: Machine
     """Azure VM size."""
 
     disk_size_gb: DiskSize = 100
@@ -69,10 +70,10 @@ class AksProvisioning(Model):
 class NebiusProvisioning(Model):
     """How to make a node on Nebius."""
 
-    platform: Text63
+    platform: Machine
     """Platform, such as `gpu-h100-sxm`."""
 
-    preset: Text63
+    preset: Machine
     """Preset of the platform, such as `8gpu-128vcpu-1600gb`."""
 
     disk_size_gb: DiskSize = 100
@@ -88,7 +89,7 @@ class NebiusProvisioning(Model):
 class VultrProvisioning(Model):
     """How to make a node on Vultr."""
 
-    plan: Text63
+    plan: Machine
     """Vultr plan id."""
 
     accelerator: Accelerator

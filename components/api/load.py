@@ -8,12 +8,12 @@ right, and nothing is called missing that a file with a syntax error may hold.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from typing import Final, TypeVar, cast
 
 from components.api.base import Document
 from components.api.codes import Code
-from components.api.compose import Composed, compose
+from components.api.compose import compose
+from components.api.composed import Composed
 from components.api.document import Recogniser, is_list, recognise
 from components.api.environment import Environment
 from components.api.fleet import Fleet
@@ -33,6 +33,7 @@ from components.api.secrets import SecretUse, secret_uses
 from components.api.selector_use import SelectorUse
 from components.api.selectors import expressions
 from components.api.source import Source
+from components.api.syntax import dns_label
 from components.api.templates import template_problem
 from components.errors import ConfigError, Problem, Severity
 
@@ -79,7 +80,6 @@ def load_fleet(
     *,
     name: str = "",
     complete: bool = True,
-    ignore: Iterable[str] = (),
     shown: Callable[[str], str] = str,
     sources: Collection[str] | None = None,
     over: Iterable[tuple[str, bytes]] = (),
@@ -88,11 +88,11 @@ def load_fleet(
 
     ``name`` is the folder's name, which the Environment must bear; empty skips that check. With ``complete`` false the
     files are only some of an environment: a reference that leads outside is a warning, and no Environment is needed.
-    ``ignore`` holds patterns of paths that are passed over. ``shown`` says how a path is written in problems.
+    ``shown`` says how a path is written in problems.
     ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of. Documents of the
     files in ``over`` stand in for those of the same kind, namespace and name.
     """
-    loader = _Loader(name=name, complete=complete, ignore=tuple(ignore), shown=shown, sources=sources)
+    loader = _Loader(name=name, complete=complete, shown=shown, sources=sources)
     return loader.load(files, over)
 
 
@@ -115,23 +115,22 @@ class _Loader:
         *,
         name: str,
         complete: bool,
-        ignore: tuple[str, ...],
         shown: Callable[[str], str],
         sources: Collection[str] | None,
     ) -> None:
         self.name = name
         self.complete = complete
-        self.ignore = ignore
         self.shown = shown
         self.buildable = sources
         self.problems: list[Problem] = []
         self.sources: list[Source] = []
         self.unread: set[str] = set()
+        self.folders: set[str] = set()
 
     def load(self, files: Iterable[tuple[str, bytes]], over: Iterable[tuple[str, bytes]] = ()) -> LoadResult:
         """Read everything, check it together, and build the fleet."""
         for path, content in sorted(files):
-            if is_manifest(path) and not any(fnmatchcase(path, pattern) for pattern in self.ignore):
+            if is_manifest(path):
                 self._file(path, content)
         for path, content in over:
             self._over(path, content)
@@ -168,6 +167,7 @@ class _Loader:
             self.unread.add(namespace)
             return
         self.problems += composed.problems
+        self._folder(path, namespace)
         if not composed.complete:
             self.unread.add(namespace)
         recogniser = Recogniser(namespace)
@@ -187,6 +187,14 @@ class _Loader:
                     others.append(document)
         if others:
             self._report_others(composed, others)
+
+    def _folder(self, path: str, namespace: str) -> None:
+        """Check once that a folder's name can be a namespace; the first of its files stands for it."""
+        reason = dns_label(namespace) if namespace and namespace not in self.folders else ""
+        self.folders.add(namespace)
+        if reason:
+            message = f"the folder models/{namespace}/ is a namespace, so its name must {reason}"
+            self.problems.append(Problem(Code.NAME_INVALID, message, self.shown(path), help="rename the folder"))
 
     def _documents(self, node: Node, composed: Composed, namespace: str) -> Iterator[MappingNode]:
         """Yield the documents of a node: itself, or the items of a List."""
@@ -214,7 +222,7 @@ class _Loader:
         shown = ", ".join(kinds[:5]) + (f" and {len(kinds) - 5} more" if len(kinds) > 5 else "")  # noqa: PLR2004 (what a line holds)
         line = others[0].line
         message = f"ignored, because Berth does not know them: {shown}"
-        hint = "move the file elsewhere, or pass it over by a pattern"
+        hint = "move the file elsewhere, or write its path in `.berthignore` of the environment's folder"
         self.problems.append(
             Problem(
                 Code.OTHER_DOCUMENT,

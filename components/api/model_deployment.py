@@ -10,6 +10,7 @@ from components.api.base import (
     LATER,
     Items,
     LabelSelector,
+    LocalReference,
     Manifest,
     Model,
     Portable,
@@ -23,7 +24,7 @@ from components.api.rules import DnsLabel, OwnLabels, Subdomain, Violation, dupl
 from components.api.values import MAX_INT32, Duration, UsdPerHour
 
 
-class ModelCacheRef(Model):
+class ModelCacheRef(LocalReference):
     """A ModelCache of the same namespace."""
 
     name: Annotated[str, Field(min_length=1)]

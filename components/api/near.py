@@ -2,8 +2,24 @@
 
 from collections.abc import Collection
 from difflib import get_close_matches
+from typing import Final
 
 _CUTOFF = 0.6
+_SAME: Final = (
+    ("region", "location"),
+    ("instanceType", "machineType", "vmSize", "plan", "preset"),
+    ("size", "sizeGiB", "diskSizeGb", "sizeLimit"),
+    ("repo", "repository", "model", "modelId"),
+    ("nodes", "nodeCount", "count", "size", "replicas", "copies"),
+    ("min", "minSize", "minNodes", "minNodeCount"),
+    ("max", "maxSize", "maxNodes", "maxNodeCount"),
+    ("class", "className", "inferenceClass"),
+    ("cel", "expression"),
+    ("version", "kubernetesVersion", "revision", "tag"),
+    ("url", "host", "address", "endpoint"),
+)
+"""Words for one thing: what one cloud, or one part of Kubernetes, calls by another name."""
+
 _MANY = 2_000  # comparing with more candidates than this takes longer than the hint is worth
 
 
@@ -18,6 +34,15 @@ def near(text: str, candidates: Collection[str]) -> str:
     by_plain = {_plain(candidate): candidate for candidate in sorted(candidates, reverse=True)}
     found = get_close_matches(plain, sorted(by_plain), n=1, cutoff=_CUTOFF)
     return by_plain[found[0]] if found else ""
+
+
+def near_field(key: str, fields: Collection[str]) -> str:
+    """Return the field that was probably meant by a key: the nearest, or the only one that means the same."""
+    found = near(key, fields)
+    if found:
+        return found
+    same = sorted({each for group in _SAME if key in group for each in group if each in fields})
+    return same[0] if len(same) == 1 else ""
 
 
 def did_you_mean(text: str, candidates: Collection[str]) -> str:

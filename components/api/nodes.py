@@ -128,4 +128,6 @@ def kind_of(node: Node) -> str:
         return "nothing"
     if isinstance(value, bool):
         return "a boolean"
-    return "text" if isinstance(value, str) else "a number"
+    if isinstance(value, str):
+        return "text"
+    return "a number" if isinstance(value, int) else "a decimal number"

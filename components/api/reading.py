@@ -81,6 +81,7 @@ class Reading:
         if not self.missing(kind, name, namespace):
             return True
         known = self.names(kind, namespace)
+        hint = did_you_mean(name, known) or self._elsewhere(kind, name, namespace)
         where = f" in namespace {namespace}" if namespace else ""
         among = "" if self.complete else " among these files"
         message = f"there is no {kind.__name__} named `{name}`{where}{among}"
@@ -90,7 +91,17 @@ class Reading:
             message,
             path,
             allowed=", ".join(known[:40]),
-            hint=did_you_mean(name, known),
+            hint=hint,
             severity=severity,
         )
         return False
+
+    def _elsewhere(self, kind: type[Document], name: str, namespace: str) -> str:
+        """Say in which other namespaces the name is, or how the first of a kind is made."""
+        others = sorted({key[1] for key in self.sources if key[0] == kind.__name__ and key[2] == name} - {namespace})
+        if others:
+            return f"there is one in namespace {' and in '.join(others)}, which cannot be used from here"
+        if self.names(kind, namespace) or not self.complete:
+            return ""
+        whose = f" of namespace {namespace}" if namespace else ""
+        return f"no manifest{whose} is of kind {kind.__name__}; `berth explain {kind.__name__}` says what it needs"

@@ -1,18 +1,14 @@
 """What a container asks of its node besides devices, and may use at most."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import Field
-
-from components.api import syntax
 from components.api.base import Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
-from components.api.rules import Violation, checked, shown
+from components.api.rules import Violation, shown
+from components.api.values import Amount
 from components.cel.quantity import Quantity
-
-Amount = Annotated[str, Field(min_length=1, max_length=32), checked(syntax.cpu_or_memory, Code.QUANTITY_INVALID)]
 
 PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 """Resources that are not devices; huge pages come with a size in their name."""

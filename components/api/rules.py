@@ -89,8 +89,11 @@ def exactly_one(what: str, given: Mapping[str, object], *, at_key: bool = False)
 
 
 def shown(text: str) -> str:
-    """Quote a text for a message, shortened where it is long."""
-    return f"`{text if len(text) <= 80 else text[:77] + '...'}`"  # noqa: PLR2004 (what fits in a message)
+    """Quote a text for a message, shortened where it is long; what nobody could see is written as its number."""
+    short = text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 (what fits in a message)
+    if not short.isprintable():
+        short = "".join(sign if sign.isprintable() else f"<U+{ord(sign):04X}>" for sign in short)
+    return f"`{short}`"
 
 
 def _labels(labels: Mapping[str, str]) -> Mapping[str, str]:

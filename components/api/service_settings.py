@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import Items, Model, Ruled
+from components.api.base import Items, LocalReference, Model, Ruled
 from components.api.codes import Code
 from components.api.rules import Subdomain, Violation, checked, shown
 from components.api.values import MAX_INT32, Duration, Key
@@ -16,14 +16,14 @@ Url = Annotated[str, Field(min_length=1), checked(syntax.url, Code.URL_INVALID)]
 Header = Annotated[str, Field(min_length=1), checked(syntax.header, Code.NAME_INVALID)]
 
 
-class SecretRef(Model):
+class SecretRef(LocalReference):
     """A secret of the service's namespace, as a whole."""
 
     name: Subdomain
     """Name of the secret."""
 
 
-class CaSecretRef(Model):
+class CaSecretRef(LocalReference):
     """Certificates of authorities, in a secret of the document's namespace."""
 
     name: Subdomain

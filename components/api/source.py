@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from components.api.base import Document
 from components.api.codes import Code
-from components.api.compose import Composed
+from components.api.composed import Composed
 from components.api.location import Location
 from components.api.nodes import Found, MappingNode, Node, PathPart, ScalarNode, find, written
 from components.errors import Problem, Severity
@@ -54,16 +54,18 @@ class Source:
         allowed: str = "",
         hint: str = "",
         at_key: bool = False,
+        at: Node | None = None,
         inner: tuple[int, int] | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
         """Record a problem at ``path``.
 
-        The place is the value's if it is a single value, else its key's, else that of the deepest thing that exists.
+        The place is that of ``at``, if given; else the value's if it is a single value, else its key's, else that of
+        the deepest thing that exists.
         ``inner`` is a line (from 0) and column (from 0) inside a text, used where the text stands as it was written.
         """
         found = find(self.node, path)
-        node = place(found, at_key=at_key or found.depth < len(path))
+        node = at or place(found, at_key=at_key or found.depth < len(path))
         line, column = (node.line, node.column) if node else (self.node.line, self.node.column)
         if inner is not None and isinstance(node, ScalarNode):
             line, column = _inside(node, inner, self.composed)

@@ -41,6 +41,7 @@ _TAG_VALUE = re.compile(r"[\w .:/=+@-]*")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+){3}")
 _PREFIX = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9.]*(?::[0-9]+)?(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*")
+_CLOUD_WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]*[A-Za-z0-9])?")  # Azure takes `East US` for `eastus`
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
 _NGC = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){1,2}:[A-Za-z0-9._-]+")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
@@ -168,6 +169,11 @@ def hostname(text: str) -> str:
     if len(text) <= SUBDOMAIN_LIMIT and "." in name and _SUBDOMAIN.fullmatch(name) and not _DOTTED.fullmatch(name):
         return ""
     return "be a host such as `chat.example.com` or `*.example.com`"
+
+
+def cloud_word(text: str) -> str:
+    """Check the name of a region or of a kind of machine, as clouds give them."""
+    return "" if _CLOUD_WORD.fullmatch(text) else "be letters, digits, `.`, `_` and `-`, as the cloud writes it"
 
 
 def registry_prefix(text: str) -> str:

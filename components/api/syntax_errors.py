@@ -10,7 +10,9 @@ from typing import Final
 
 import yaml
 
+from components.api import slips
 from components.api.codes import Code
+from components.api.slips import Slip, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +71,63 @@ def wording(error: yaml.MarkedYAMLError, lines: Sequence[str], offset: int) -> W
     problem, context = error.problem or "", error.context or ""
     mark, start = error.problem_mark or error.context_mark, error.context_mark
     line, column = (mark.line + offset, mark.column) if mark else (offset, 0)
-    source = lines[line] if line < len(lines) else ""
-    tab = _tab(lines, line)
-    if tab is not None and any(word in problem for word in ("token", "tab", "key", "block", "'-'")):
-        return Wording(Code.YAML_TAB, "a tab indents this line; YAML allows only spaces", "use spaces", *tab)
+    stop = Stop(lines, offset, line, column, (start.line + offset, start.column) if start else None)
+    tab = _tab(stop)
+    if tab is not None and any(word in problem for word in ("token", "tab", "key", "block", "'-'", "values")):
+        return tab
+    found = _slip(stop, problem, context)
+    if found is not None:
+        return Wording(Code.YAML_SYNTAX, found.message, found.help, found.line, found.column)
     if "cannot start any token" in problem:
-        sign = source[column] if column < len(source) else ""
+        sign = stop.source[column : column + 1]
         return Wording(Code.YAML_SYNTAX, f"a value may not begin with `{sign}`", _QUOTES, line, column)
-    if start and "quoted scalar" in context and "unexpected" in problem:
-        return Wording(Code.YAML_SYNTAX, "this quote is not closed", "close it", start.line + offset, start.column)
     if "depth" in problem:
         return Wording(Code.YAML_TOO_DEEP, "values are nested too deep", "", line, column)
-    if start and "',' or" in problem:
-        line, column = start.line + offset, start.column
     for known, message, hint in _KNOWN:
         if known in problem:
             return Wording(Code.YAML_SYNTAX, message, hint, line, column)
     return Wording(Code.YAML_SYNTAX, "this is not valid YAML", _INDENT, line, column)
 
 
-def _tab(lines: Sequence[str], line: int) -> tuple[int, int] | None:
-    """Find a tab in the indentation of the line that the scanner stopped at, or of the one before it."""
-    for number in (line, line - 1):
-        if 0 <= number < len(lines):
-            indentation = lines[number][: len(lines[number]) - len(lines[number].lstrip(" \t"))]
-            if "\t" in indentation and lines[number].strip():
-                return number, indentation.index("\t")
+def _slip(stop: Stop, problem: str, context: str) -> Slip | None:
+    """Look for the slip that made the scanner stop, by what it complains of."""
+    found = slips.conflict(stop)
+    if found is None and "quoted scalar" in context and "unexpected" in problem:
+        found = slips.unclosed_quote(stop)
+    elif found is None and "',' or" in problem:
+        found = slips.flow(stop, "{" if "}" in problem else "[")
+    elif found is None and "mapping values are not allowed" in problem:
+        found = slips.second_colon(stop)
+    elif found is None and "could not find expected ':'" in problem and stop.start is not None:
+        found = slips.unfinished(stop, stop.start[0])
+    elif found is None and "document start>" in problem:
+        found = slips.before(stop)
+    elif found is None and any(words in problem for words in ("expected key", "'-' indicator", "<block end>")):
+        found = slips.unfit(stop)
+    if found is None and "'-' indicator" in problem:
+        found = slips.missing_dash(stop)
+    return found
+
+
+def _tab(stop: Stop) -> Wording | None:
+    """Find a tab where the scanner stopped, or in the indentation of its line or of the ones before it."""
+    if stop.source[stop.column : stop.column + 1] == "\t" and stop.source[: stop.column].strip():
+        before = stop.source[: stop.column].rstrip()[-1]
+        message = f"a tab follows the `{before}`; YAML allows only spaces here"
+        return Wording(Code.YAML_TAB, message, "use a space", stop.line, stop.column)
+    for number in range(stop.line, max(stop.first, stop.line - _TAB_LINES) - 1, -1):
+        source = stop.lines[number] if number < len(stop.lines) else ""
+        indentation = source[: len(source) - len(source.lstrip(" \t"))]
+        if "\t" in indentation:
+            blank = not source.strip()
+            message = "a tab stands in this empty line" if blank else "a tab indents this line"
+            advice = "empty the line" if blank else "use spaces"
+            return Wording(
+                Code.YAML_TAB, f"{message}; YAML allows only spaces", advice, number, indentation.index("\t")
+            )
+        if number < stop.line and source.strip():
+            break
     return None
+
+
+_TAB_LINES: Final = 20  # lines above the one where the scanner stopped

@@ -4,11 +4,12 @@ import re
 from typing import Final
 
 from components.api.codes import Code
-from components.api.compose import Composed
+from components.api.composed import Composed
+from components.api.doubts import template
 from components.api.nodes import MappingNode
 from components.errors import Problem
 
-_BRACES: Final = re.compile(r"\{\{")
+_SIGNS: Final = re.compile(r"\{\{|\{%|<%")
 _CHART_FILES: Final = frozenset({"chart.yaml", "chart.yml", "values.yaml", "values.yml"})
 _KUSTOMIZE_FILES: Final = frozenset({"kustomization.yaml", "kustomization.yml"})
 _SYNTAX: Final = frozenset({Code.YAML_SYNTAX, Code.YAML_KEY, Code.YAML_TAB, Code.YAML_DUPLICATE_KEY})
@@ -24,8 +25,10 @@ def template_problem(composed: Composed) -> Problem | None:
         return _problem(composed, 0, "this file is for kustomize; Berth does not run it", _KUSTOMIZE)
     if any(problem.code in _SYNTAX for problem in composed.problems):
         for number, line in enumerate(composed.lines, 1):
-            if _BRACES.search(line):
-                return _problem(composed, number, "this is a Helm template; manifests hold no `{{ ... }}`", _HELM)
+            found = _SIGNS.search(line)
+            said = template(line[found.start() :]) if found else None
+            if said is not None:
+                return _problem(composed, number, said.message, said.help)
     return None
 
 
@@ -35,7 +38,8 @@ _KUSTOMIZE: Final = "build it with `kustomize build`, and keep its output here i
 
 def _problem(composed: Composed, line: int, message: str, hint: str) -> Problem:
     text = composed.line(line)
-    column = text.index("{{") + 1 if "{{" in text else 0
+    found = _SIGNS.search(text)
+    column = found.start() + 1 if found else 0
     return Problem(Code.TEMPLATE_FILE, message, composed.file, line, column, text=text, help=hint)
 
 

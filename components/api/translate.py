@@ -6,14 +6,17 @@ list.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
 from typing import Any, Final
 
 from pydantic_core import PydanticCustomError
 
-from components.api.base import MODELPLANE
+from components.api import slips
+from components.api.base import MODELPLANE, Model
 from components.api.codes import Code
-from components.api.near import did_you_mean, near
+from components.api.doubts import template
+from components.api.near import did_you_mean, near, near_field
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
 from components.api.rules import shown
 from components.api.shape import checks, homes, model_at, names, shape
@@ -43,6 +46,9 @@ _LOW: Final = ("greater_than_equal", "greater_than")
 _HIGH: Final = ("less_than_equal", "less_than")
 _YES: Final = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 _MOST_ALLOWED = 40  # names that a message lists
+_MOST_SHOWN = 100  # characters of a value that an advice repeats
+_GROUPED: Final = re.compile(r"-?[0-9]{1,3}(?:[_,][0-9]{3})+")
+_TRAILED: Final = re.compile(r"(-?[0-9]+)\s*[;,%A-Za-z]+")
 
 
 def translate(source: Source, errors: Iterable[Mapping[str, Any]]) -> None:
@@ -50,9 +56,23 @@ def translate(source: Source, errors: Iterable[Mapping[str, Any]]) -> None:
     for error in errors:
         path = tuple(part for part in error["loc"] if part != "[key]")
         node = find(source.node, path)
-        if isinstance(node.value, ScalarNode) and node.value.broken and node.depth == len(path):
-            continue  # the composer has said what is wrong here
-        _one(source, error["type"], path, error.get("ctx") or {}, node.value)
+        value = node.value
+        if isinstance(value, ScalarNode) and node.depth == len(path):
+            if value.broken:
+                continue  # the composer has said what is wrong here
+            if _template(source, path, value):
+                continue
+        _one(source, error["type"], path, error.get("ctx") or {}, value)
+
+
+def _template(source: Source, path: tuple[PathPart, ...], node: ScalarNode) -> bool:
+    """Report a value that another tool must fill in, once for a document; false when it is none."""
+    found = template(node.text)
+    if found is None:
+        return False
+    if not any(problem.code == Code.TEMPLATE_FILE for problem in source.problems):
+        source.add(Code.TEMPLATE_FILE, found.message, path, hint=found.help)
+    return True
 
 
 def _one(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
@@ -84,12 +104,50 @@ def _one(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[str
 
 
 def _type(source: Source, wanted: str, path: tuple[PathPart, ...], node: Node) -> None:
-    hint = _type_hint(wanted, node)
+    message = f"{_owner(path)} must be {wanted}, and is {kind_of(node)}"
+    holder = model_at(source.model, path)
+    if wanted == "a list" and isinstance(node, MappingNode) and node.entries:
+        source.add(Code.TYPE_WRONG, message, path, hint=_items_hint(source, path, node), at=_first_key(node))
+        return
+    hint = ""
+    if wanted == "a mapping" and isinstance(node, ScalarNode):
+        hint = _mapping_hint(source, path, node, holder)
+    hint = hint or _type_hint(wanted, node)
     if hint and wanted == "text" and isinstance(node, ScalarNode):
         refusal = _refusal(source, path, node.text)
         hint = f"put it in quotes; {refusal}" if refusal else hint
-    message = f"{_owner(path)} must be {wanted}, and is {kind_of(node)}"
     source.add(Code.TYPE_WRONG, message, path, hint=hint)
+
+
+def _first_key(node: MappingNode) -> Node:
+    return next(iter(node.entries.values()))[0]
+
+
+def _items_hint(source: Source, path: tuple[PathPart, ...], node: MappingNode) -> str:
+    """Say how the mapping that stands in the place of a list becomes an item, or several."""
+    first = next(iter(node.entries))
+    item = model_at(source.model, (*path, 0))
+    if item is not None and first not in shape(item) and "name" in shape(item):
+        return f"write each as an item with its name: `- name: {first}`"
+    key = _first_key(node)
+    written = source.composed.line(key.line)[key.column - 1 :].strip()
+    return f"begin each item with `- `: `- {written}`" if len(written) < _MOST_SHOWN else "begin each item with `- `"
+
+
+def _mapping_hint(source: Source, path: tuple[PathPart, ...], node: ScalarNode, holder: type[Model] | None) -> str:
+    """Say how a text that stands in the place of a mapping becomes one."""
+    if node.style or not node.text:
+        written = ""
+    else:
+        written = source.composed.line(node.line)[node.column - 1 :].strip()
+        said = slips.bare(written) or slips.look_alike(written)
+        if said is not None:
+            return f"{said.message}; {said.help}"
+    needed = [field.name for field in shape(holder).values() if field.info.is_required()] if holder else []
+    if len(needed) != 1 or len(written) > _MOST_SHOWN:
+        return ""
+    text = written or node.text
+    return f"write `{needed[0]}: {text}` in it" if isinstance(path[-1], int) else f"write `{{{needed[0]}: {text}}}`"
 
 
 def _refusal(source: Source, path: tuple[PathPart, ...], text: str) -> str:
@@ -109,15 +167,28 @@ def _missing(source: Source, path: tuple[PathPart, ...]) -> None:
     found = find(source.node, parent)
     doc = _doc(source, path)
     if isinstance(found.value, MappingNode) and field in found.value.entries:
-        source.add(Code.FIELD_MISSING, f"{_owner(path)} is required and has no value", path, hint=doc, at_key=True)
+        key = found.value.entries[field][0]
+        hint = comment_hint(source, key) or doc
+        source.add(Code.FIELD_MISSING, f"{_owner(path)} is required and has no value", path, hint=hint, at_key=True)
         return
     holder = model_at(source.model, parent)
     assert holder is not None
     assert isinstance(found.value, MappingNode)
-    if near(field, [key for key in found.value.entries if key not in shape(holder)]):
-        return  # the misspelt key is reported where it stands, with this field as what was meant
+    inside = shape(holder)[field].model
+    for written in found.value.entries:
+        if written not in shape(holder) and (
+            _meant(written, (field,)) or (inside is not None and written in shape(inside))
+        ):
+            return  # that key is reported where it stands, with this field as what was meant or where it belongs
     where = f" in {_name(parent)}" if parent else ""
     source.add(Code.FIELD_MISSING, f"`{field}` is missing{where}", parent, hint=doc)
+
+
+def comment_hint(source: Source, key: ScalarNode) -> str:
+    """Say that the value of a key is a comment, where one follows it; else nothing."""
+    written = source.composed.line(key.line)[key.column - 1 + len(key.text) :]
+    found = re.match(r"['\"]?:\s+(#.*)", written)
+    return f'a `#` begins a comment; put the value in quotes: "{found[1].strip()}"' if found else ""
 
 
 def _doc(source: Source, path: tuple[PathPart, ...]) -> str:
@@ -131,13 +202,53 @@ def _doc(source: Source, path: tuple[PathPart, ...]) -> str:
 def _unknown(source: Source, path: tuple[PathPart, ...]) -> None:
     key = str(path[-1])
     holder = model_at(source.model, path[:-1])
-    allowed = names(holder) if holder else []
-    hint = did_you_mean(key, allowed)
-    elsewhere = sorted(homes(source.model, key), key=len)
-    if elsewhere and (not hint or len(elsewhere) == 1):
-        hint = f"`{key}` belongs to {'.'.join(elsewhere[0][:-1])}"
     message = f"{shown(key)} is not a field of {_name(path[:-1]) or 'a ' + source.model.__name__}"
-    source.add(Code.FIELD_UNKNOWN, message, path, allowed=_list(allowed), hint=hint, at_key=True)
+    allowed = _list(names(holder)) if holder else ""
+    hint = _unknown_hint(source, path, holder)
+    source.add(Code.FIELD_UNKNOWN, message, path, allowed=allowed, hint=hint, at_key=True)
+
+
+def _unknown_hint(source: Source, path: tuple[PathPart, ...], holder: type[Model] | None) -> str:
+    """Say what was meant: a field of this name elsewhere above or below, one of nearly this name here."""
+    key = str(path[-1])
+    fields = shape(holder) if holder else {}
+    hint = _spelling_hint(key) or (holder.ELSEWHERE.get(key, "") if holder else "")
+    if hint:
+        return hint
+    parent = tuple(part for part in path[:-1] if isinstance(part, str))
+    found = sorted(homes(source.model, key), key=len)
+    alone = len(found) == 1
+    kin = [home for home in found if _related(parent, home[:-1]) or (alone and home[:-1][-1:] == parent[-1:])]
+    meant = _meant(key, fields)
+    if kin and (not meant or len(kin) == 1):
+        return f"`{key}` belongs to {'.'.join(kin[0][:-1]) or 'the document itself'}"
+    later = fields[meant].own if meant else None
+    if later is not None and not later.supported:
+        return f"did you mean `{meant}`? It is not supported yet"
+    return f"did you mean `{meant}`?" if meant else ""
+
+
+def _spelling_hint(key: str) -> str:
+    """Say what is wrong with the text of a key: a space that is missing in it, a sign that only looks like another."""
+    said = slips.look_alike(key)
+    tight = slips.bare(key) if ":" in key else None
+    if said is None and tight is not None and not tight.message.startswith("there is no"):
+        said = tight
+    if said is not None:
+        return f"{said.message}; {said.help}"
+    return f"a space is missing after the `-`; write `- {key[1:]}: ...`" if key.startswith("-") else ""
+
+
+def _related(here: tuple[PathPart, ...], there: tuple[str, ...]) -> bool:
+    """Whether one place is inside the other, so that a line has only slipped a level or more."""
+    shorter = min(len(here), len(there))
+    return here[:shorter] == there[:shorter]
+
+
+def _meant(key: str, fields: Collection[str]) -> str:
+    """Return the field that a key stands for: a near match, or its beginning where a space or a `- ` went missing."""
+    head = key.removeprefix("-").partition(":")[0]
+    return head if head != key and head in fields else near_field(key, fields)
 
 
 def _not_allowed(source: Source, path: tuple[PathPart, ...], ctx: Mapping[str, Any], node: Node | None) -> None:
@@ -146,7 +257,10 @@ def _not_allowed(source: Source, path: tuple[PathPart, ...], ctx: Mapping[str, A
     text = node.text if isinstance(node, ScalarNode) else ""
     said = shown(text) if isinstance(node, ScalarNode) and text else kind_of(node) if node else "nothing"
     message = f"{said} is not allowed for {_owner(path)}"
-    source.add(Code.VALUE_NOT_ALLOWED, message, path, allowed=_list(allowed), hint=did_you_mean(text, allowed))
+    hint = did_you_mean(text, allowed)
+    if not hint and (later := near(text, sorted(hidden))):
+        hint = f"`{later}` is not supported yet"
+    source.add(Code.VALUE_NOT_ALLOWED, message, path, allowed=_list(allowed), hint=hint)
 
 
 def _hidden(source: Source, path: tuple[PathPart, ...]) -> frozenset[str]:
@@ -189,20 +303,37 @@ def _size(source: Source, kind: str, path: tuple[PathPart, ...], ctx: Mapping[st
 
 def _type_hint(wanted: str, node: Node) -> str:
     if isinstance(node, MappingNode):
+        (key, (_, value)) = next(iter(node.entries.items()), ("", (None, None)))
+        if wanted == "text" and len(node.entries) == 1 and isinstance(value, ScalarNode):
+            return f'put it in quotes: "{key}: {value.text}"'
         return "begin each item with `- `" if wanted == "a list" else ""
     if isinstance(node, SequenceNode):
         return "remove the `- `" if wanted == "a mapping" else ""
     assert isinstance(node, ScalarNode)
     text = node.text
+    if "number" in wanted:
+        return _number_hint(wanted, node)
     hints = {
         "text": f'put it in quotes: "{text}"' if node.value is not None else "",
         "true or false": f"write it without quotes: {_YES[text.lower()]}" if text.lower() in _YES else "",
-        "a list": f"write it as an item: `- {text}`" if node.value is not None and len(text) < _MOST_ALLOWED else "",
-        "a mapping": "put a space or a line break after the `:`" if text.endswith(":") else "",
+        "a list": f"write it as an item: `- {text}`" if node.value is not None and len(text) < _MOST_SHOWN else "",
     }
-    if "number" in wanted and isinstance(node.value, str) and re.fullmatch(r"-?[0-9]+", text):
-        return f"write it without quotes: {text}"
     return hints.get(wanted, "")
+
+
+def _number_hint(wanted: str, node: ScalarNode) -> str:
+    """Return the number that was meant, where one was."""
+    text, value = node.text, node.value
+    if isinstance(value, float):
+        return f"write it without a fraction: {int(value)}" if isfinite(value) and value == int(value) else ""
+    if not isinstance(value, str):
+        return ""
+    plain = text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text
+    if re.fullmatch(r"-?[0-9]+" if "whole" in wanted else r"-?[0-9]+(\.[0-9]+)?", plain):
+        how = "quotes" if plain == text else "the signs between its digits"
+        return f"write it without {how}: {plain}"
+    trailed = _TRAILED.fullmatch(text)
+    return f"write the number alone: {trailed[1]}" if trailed else ""
 
 
 def _owner(path: tuple[PathPart, ...]) -> str:

@@ -6,7 +6,7 @@ Each is a type with its own check and its own wording; what a value means is sai
 from math import isfinite
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from components.api import syntax
 from components.api.codes import Code
@@ -39,6 +39,25 @@ SecretName = Annotated[str, checked(syntax.secret_name, Code.NAME_INVALID)]
 
 Key = Annotated[str, Field(min_length=1, max_length=253)]
 """A key in a secret."""
+
+
+def _as_text(value: Any) -> Any:
+    """Write a number as the text it is short for; Kubernetes takes both where it types a quantity."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return value
+    return str(int(value)) if value == int(value) and abs(value) < MAX_EXACT else str(value)
+
+
+MAX_EXACT: Final = 2**53
+"""From here on a number that YAML reads with a fraction has lost digits."""
+
+Amount = Annotated[
+    str,
+    Field(min_length=1, max_length=32, json_schema_extra={"type": ["string", "number"]}),
+    BeforeValidator(_as_text),
+    checked(syntax.cpu_or_memory, Code.QUANTITY_INVALID),
+]
+"""A Kubernetes quantity that is not negative: `500m`, `64Gi`, or a number without a unit."""
 
 
 def _frozen(value: Any) -> Any:

@@ -10,10 +10,10 @@ from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
 from components.api.env_var import ObjectName
 from components.api.rules import DnsLabel, Violation, checked, duplicates, exactly_one, shown, within
+from components.api.values import Amount
 
 Path = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.absolute_path, Code.VALUE_INVALID)]
 SubPath = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.folder, Code.VALUE_INVALID)]
-Size = Annotated[str, Field(min_length=1, max_length=32), checked(syntax.cpu_or_memory, Code.QUANTITY_INVALID)]
 
 RESERVED_NAMES: Final = ("dshm", "model-cache")
 """Volumes that every pod of an engine has, or has with a cache."""
@@ -28,7 +28,7 @@ class EmptyDir(Model):
     medium: Literal["", "Memory"] = ""
     """`Memory` for a file system in memory."""
 
-    size_limit: Size | None = None
+    size_limit: Amount | None = None
     """Most that it may hold, such as `10Gi`."""
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from components.api.codes import Code
-from components.api.compose import MAX_BYTES, MAX_NODES, compose, resolve
+from components.api.compose import MAX_NODES, compose, resolve
+from components.api.composed import MAX_BYTES
 from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, find, kind_of, written
 
 
@@ -127,15 +128,15 @@ REFUSED = [
     Refused("two colons", b"a: b: c\n", Code.YAML_SYNTAX, 1, 5, "a second `: `"),
     Refused("at sign", b"a: @b\n", Code.YAML_SYNTAX, 1, 4, "may not begin with `@`"),
     Refused("open quote", b"a: 'b\nc: d\n", Code.YAML_SYNTAX, 1, 4, "quote is not closed"),
-    Refused("open list", b"a: [b\nc: d\n", Code.YAML_SYNTAX, 1, 4, "`[` list is not closed"),
-    Refused("open mapping", b"a: {b\n", Code.YAML_SYNTAX, 1, 4, "`{` mapping is not closed"),
-    Refused("wrong indentation", b"a:\n  - b\n c: d\n", Code.YAML_SYNTAX, 3, 2, "indentation"),
+    Refused("open list", b"a: [b\nc: d\n", Code.YAML_SYNTAX, 1, 4, "this `[` is not closed"),
+    Refused("open mapping", b"a: {b\n", Code.YAML_SYNTAX, 1, 4, "this `{` is not closed"),
+    Refused("wrong indentation", b"a:\n  - b\n c: d\n", Code.YAML_SYNTAX, 3, 2, "indented by 1 space"),
     Refused("list and mapping mixed", b"- a\nb: c\n", Code.YAML_SYNTAX, 2, 1),
     Refused("unknown escape", b'a: "\\q"\n', Code.YAML_SYNTAX, 1, 5, "escape"),
     Refused("surrogate escape", b'a: "\\ud800"\n', Code.YAML_SYNTAX, 1, 7, "an escape that is no character"),
     Refused("short escape", b'a: "\\x1"\n', Code.YAML_SYNTAX, 1, 7, "without its digits"),
     Refused("item on the key's line", b"a: - b\n", Code.YAML_SYNTAX, 1, 4, "list item"),
-    Refused("key without colon", b"a: 1\nb\nc: 2\n", Code.YAML_SYNTAX, 3, 1, ""),
+    Refused("key without colon", b"a: 1\nb\nc: 2\n", Code.YAML_SYNTAX, 2, 1, "no `:` after `b`"),
     Refused("text after block sign", b"a: | b\n", Code.YAML_SYNTAX, 1, 6, "only a comment"),
     Refused("anchor without a name", b"a: & b\n", Code.YAML_SYNTAX, 1, 5, "anchor"),
     Refused("tag handle", b"a: !x!y b\n", Code.YAML_SYNTAX, 1, 4, "tag"),
@@ -239,7 +240,7 @@ def test_kinds_have_names_that_people_use() -> None:
     (root,) = compose("f", b"[{}, [], a, 1, 1.5, true, null]\n").documents
     assert isinstance(root, SequenceNode)
     names = [kind_of(node) for node in root.items]
-    assert names == ["a mapping", "a list", "text", "a number", "a number", "a boolean", "nothing"]
+    assert names == ["a mapping", "a list", "text", "a number", "a decimal number", "a boolean", "nothing"]
 
 
 def test_paths_are_written_as_people_write_them() -> None:

@@ -113,6 +113,35 @@ def test_a_version_that_cannot_change_alone_is_refused(text: str) -> None:
     assert made.content == text.encode()
 
 
+def test_a_version_that_cannot_change_alone_holds_up_its_own_document_only() -> None:
+    """Anchors end with their document, so the others in the file are not accused."""
+    sharing = ENDPOINT.replace(": modelplane.ai", ": &v modelplane.ai", 1).replace(
+        "name: a}", "name: b, labels: {a: *v}}"
+    )
+    made = convert(
+        "f", f"{ENDPOINT}---\n{sharing}---\n{ENDPOINT.replace('name: a', 'name: c')}".encode(), to=BERTH_VERSION
+    )
+    assert [(problem.code, problem.line) for problem in made.problems] == [(Code.VERSION_SHARED, 6)]
+
+
+def test_the_items_of_a_list_of_one_kind_are_converted_with_it() -> None:
+    """As those of kubectl's own List, which has no version of ours."""
+    item = "- " + ENDPOINT.replace("\n", "\n  ").rstrip() + "\n"
+    for head, documents in (
+        (f"apiVersion: {MODELPLANE}\nkind: ModelEndpointList", 2),
+        ("apiVersion: v1\nkind: List", 1),
+    ):
+        made = convert("f.yaml", f"{head}\nitems:\n{item}".encode(), to=BERTH_VERSION)
+        assert (made.problems, made.documents) == ((), documents)
+        assert MODELPLANE.encode() not in made.content
+
+
+def test_a_warning_of_the_text_does_not_stand_in_the_way() -> None:
+    """Only an error does."""
+    text = ENDPOINT.replace("metadata: {name: a}", "metadata:\n  name: a\n  annotations:\n    x: y\n      - z")
+    assert up(text) == text.replace(MODELPLANE, BERTH_VERSION).encode()
+
+
 def test_fields_of_berths_own_do_not_go_down() -> None:
     """Each is shown where it stands, with what to do; a bound of the predecessor's counts too."""
     content = files(Edit("east", *OWN), Edit("east", "spec:", "spec:\n  removing: true\n  release: x"))

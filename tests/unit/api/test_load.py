@@ -144,12 +144,6 @@ def test_other_people_s_documents_are_reported_once_per_file() -> None:
     assert result.fleet is not None
 
 
-def test_files_can_be_passed_over_by_pattern() -> None:
-    """Whatever they hold."""
-    extra = {**files(), "platform/legacy/x.yaml": b"a: [", "platform/y.yaml": b"\xff"}
-    assert load_fleet(extra.items(), ignore=["platform/legacy/*", "*/y.yaml"]).problems == ()
-
-
 def test_only_yaml_files_are_read() -> None:
     """A README beside the manifests is no manifest."""
     assert load(**{"README.md": "# [x", "models/ml/notes.txt": ": :"}).problems == ()

@@ -58,9 +58,9 @@ CASES = [
         "      - name: main",
         "        name: main",
         Code.TYPE_WRONG,
-        "engines:",
+        "name: main",
         says="engines must be a list, and is a mapping",
-        hint="begin each item with `- `",
+        hint="begin each item with `- `: `- name: main`",
     ),
     case(
         "missing dash between items",
@@ -69,7 +69,7 @@ CASES = [
         "    name: h100",
         Code.YAML_DUPLICATE_KEY,
         "name: h100",
-        hint="is a `- ` missing that begins a new item?",
+        hint="does another item begin here? Write `- name: h100`",
     ),
     case(
         "engine container named otherwise",

@@ -76,7 +76,7 @@ ROWS = [
     ("cache", "  huggingFace:", "  huggingface:", Code.FIELD_UNKNOWN, "spec.huggingface"),
     ("cache", "source: HuggingFace", "source: Disk", Code.VALUE_NOT_ALLOWED, "spec.source"),
     ("cache", "source: HuggingFace", "source: S3", Code.BERTH_FIELD, "spec.source"),
-    ("cache", "repo: Qwen/Qwen3-8B", "repo: $(reboot)", Code.VALUE_INVALID, "spec.huggingFace.repo"),
+    ("cache", "repo: Qwen/Qwen3-8B", "repo: $(reboot now)", Code.VALUE_INVALID, "spec.huggingFace.repo"),
     ("cache", "revision: main", "revision: --upload", Code.VALUE_INVALID, "spec.huggingFace.revision"),
     ("cache", "sizeGiB: 40", "sizeGiB: 40Gi", Code.TYPE_WRONG, "spec.huggingFace.sizeGiB"),
     ("cache", "sizeGiB: 40", "sizeGiB: 0", Code.VALUE_OUT_OF_RANGE, "spec.huggingFace.sizeGiB"),

@@ -68,11 +68,11 @@ ANSWERS = [
     Answer(
         "a missing dash",
         Edit("qwen", "      - name: main", "        name: main"),
-        23,
-        7,
+        24,
+        9,
         Code.TYPE_WRONG,
         "engines must be a list, and is a mapping",
-        help="begin each item with `- `",
+        help="begin each item with `- `: `- name: main`",
     ),
     Answer(
         "a missing dash before the second item",
@@ -81,7 +81,7 @@ ANSWERS = [
         5,
         Code.YAML_DUPLICATE_KEY,
         "`name` stands twice in one mapping; the first is on line 15",
-        help="is a `- ` missing that begins a new item?",
+        help="does another item begin here? Write `- name: h100`",
     ),
     Answer(
         "the engine's container named otherwise",
@@ -149,7 +149,7 @@ ANSWERS = [
         21,
         40,
         Code.TYPE_WRONG,
-        "version must be text, and is a number",
+        "version must be text, and is a decimal number",
         help="put it in quotes; `9.0` must be a semantic version: three numbers without leading zeros,"
         " `major.minor.patch`; `9.0.0` perhaps",
     ),

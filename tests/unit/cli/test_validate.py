@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from automation.cli.main import run
+from stacks.environment import read_manifests
 from tests.support.api_manifests import files
 
 GKE = """\
@@ -126,6 +127,29 @@ def test_files_of_other_tools_are_passed_over_by_a_pattern(capsys: pytest.Captur
     write(project / "stacks/environments/dev/extra/map.yaml", "apiVersion: v1\nkind: ConfigMap\n")
     assert [each["code"] for each in as_json(capsys, "--json")[1]["problems"]] == ["other-document"]
     assert as_json(capsys, "--json", "--ignore", "extra/*")[1]["problems"] == []
+
+
+def test_what_is_passed_over_is_not_counted(capsys: pytest.CaptureFixture[str], project: Path) -> None:
+    """The number of files is that of the files that were read."""
+    count = as_json(capsys, "--json")[1]["files"]
+    write(project / "stacks/environments/dev/extra/map.yaml", "a: [")
+    assert as_json(capsys, "--json")[1]["files"] == count + 1
+    assert as_json(capsys, "--json", "--ignore", "extra/*")[1]["files"] == count
+
+
+@pytest.mark.parametrize("pattern", ["extra/map.yaml", "extra/*", "extra/", "*/map.y*"])
+def test_an_environment_says_for_every_verb_what_is_no_manifest_of_its(
+    capsys: pytest.CaptureFixture[str], project: Path, pattern: str
+) -> None:
+    """By itself, below a folder that is asked for, for the program; only a file that is asked for by name is read."""
+    folder = project / "stacks/environments/dev"
+    other = write(folder / "extra/map.yaml", "a: [")
+    write(folder / ".berthignore", f"# charts\n\n  {pattern}\n")
+    for arguments in ((), ("stacks",), ("stacks/environments/dev",)):
+        code, document = as_json(capsys, *arguments, "--json")
+        assert (code, document["problems"]) == (0, [])
+    assert not read_manifests(folder).problems
+    assert as_json(capsys, str(other), "--json")[0] == 2
 
 
 @pytest.mark.parametrize(
