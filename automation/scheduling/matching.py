@@ -2,12 +2,13 @@
 
 The answer depends on the requests and the devices alone, so it is computed once per distinct pair, and a selector once
 per distinct device description. Requests are taken in order, each from the first kind that satisfies all its selectors
-and has enough left, so that no two requests share a device. A request names no DeviceClass; the DeviceClasses of the
-devices are tried in the order in which they first stand, and a synthetic kind (matched, never claimed) only when no
-claimable one does.
+and has enough left, in the order of the nodes' devices, so that no two requests share a device. A request names no
+DeviceClass: it claims from that of the kind it takes, and the allocator may then take any kind of that class which
+matches. A synthetic kind (matched, never claimed) is taken only when no claimable one is.
 
-A selector that cannot be evaluated is neither a match nor a silent miss: on a kind that shares its DeviceClass with a
-matching one it refuses the hardware, because the real allocator may reach that device and then gives up on the pod.
+A selector that cannot be evaluated is neither a match nor a silent miss: on a kind that shares its DeviceClass with the
+one that is taken it refuses the hardware, because the real allocator may reach that device and then gives up on the
+pod.
 """
 
 from collections.abc import Callable, Sequence
@@ -102,20 +103,27 @@ class Matcher:
         self, request: Request, hardware: Hardware, left: list[int]
     ) -> tuple[str, int, frozenset[int]] | Mismatch:
         """Return the DeviceClass, the device's position and all kinds that may be taken, or the first failure."""
+        problems = [self._problem(request, hardware.devices[position]) for position in hardware.kinds]
         failures: list[Mismatch] = []
-        short: Mismatch | None = None
+        alike: dict[str, frozenset[int]] = {}
+        """By DeviceClass, the kinds that match."""
+        failing: dict[str, Mismatch] = {}
+        """The first error of every DeviceClass that also has a kind that matches."""
         for device_class, kinds in hardware.classes:
-            problems = {kind: self._problem(request, hardware.devices[hardware.kinds[kind]]) for kind in kinds}
-            matching = [kind for kind, problem in problems.items() if problem is None]
-            errors = [each for each in problems.values() if each and each.code is Code.SELECTOR_ERROR]
-            if matching and errors:
-                return replace(errors[0], final=True)
-            for kind in matching:
-                position = hardware.kinds[kind]
-                if left[position] >= request[1]:
-                    return device_class, position, frozenset(matching)
-                short = short or _short(request, hardware.devices[position], left[position])
-            failures += errors or [problem for problem in problems.values() if problem]
+            alike[device_class] = frozenset(kind for kind in kinds if problems[kind] is None)
+            found = [problem for kind in kinds if (problem := problems[kind])]
+            errors = [problem for problem in found if problem.code is Code.SELECTOR_ERROR]
+            if alike[device_class] and errors:
+                failing[device_class] = replace(errors[0], final=True)
+            failures += errors or found
+        short: Mismatch | None = None
+        for kind, position in enumerate(hardware.kinds):
+            device = hardware.devices[position]
+            if problems[kind] is not None:
+                continue
+            if left[position] >= request[1]:
+                return failing.get(device.device_class) or (device.device_class, position, alike[device.device_class])
+            short = short or failing.get(device.device_class) or _short(request, device, left[position])
         return short or _reported(failures) or Mismatch(Code.NO_MATCH, "the nodes have nothing to claim", request[0])
 
     def _synthetic(self, request: Request, hardware: Hardware, left: list[int]) -> int | None:

@@ -11,7 +11,8 @@ Pure: the same snapshot gives the same schedule, in whatever order its parts wer
 Laws, each with a test in ``tests/laws``: L1 nothing is over the promise under any legal packing; L2 a replica moves or
 goes only for a reason of the one table; L3 the order of the input means nothing (the lists of pools and devices keep
 theirs); L4 planning again changes nothing; L5 in steady mode added capacity never unplaces; L6 a cluster that was not
-chosen can be taken away; L7 every unplaced replica has a verdict for every cluster; L8 trace and decision agree.
+chosen can be taken away; L7 every unplaced replica has a verdict for every cluster; L8 trace and decision agree; L9
+``Compatible`` makes the predecessor's choices.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

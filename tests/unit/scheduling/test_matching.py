@@ -52,6 +52,20 @@ HITS = [
         (2, 4, 0, 0, 4),
     ),
     Hit(
+        "the order of devices counts, not that of their DeviceClasses",
+        ask((2, "any"), (1, "any")),
+        (gpu("a", 2), nic("n", 8), gpu("b", 8)),
+        [("r0", "gpu.nvidia.com"), ("r1", "efa.aws")],
+        (2, 1, 2, 0, 0, 2),
+    ),
+    Hit(
+        "an error in a DeviceClass that is too small does not matter to one that has room",
+        ask((4, "40")),
+        (gpu("a", 2), gpu("b", capacity=()), gpu("c", 4, device_class="other")),
+        [("r0", "other")],
+        (0, 0, 4, 0, 0, 0),
+    ),
+    Hit(
         "an unguarded selector is no error on another DeviceClass",
         ask((8, "80"), (32, "name=efa")),
         (nic(), gpu()),
@@ -117,6 +131,15 @@ MISSES = [
     Miss(
         "an error on a kind that shares a DeviceClass with a match",
         ask((1, "40")),
+        (gpu("a"), gpu("b", capacity=())),
+        Code.SELECTOR_ERROR,
+        "r0",
+        "b",
+        "no such key: memory",
+    ),
+    Miss(
+        "an error beside a match is reported before too few",
+        ask((9, "40")),
         (gpu("a"), gpu("b", capacity=())),
         Code.SELECTOR_ERROR,
         "r0",
