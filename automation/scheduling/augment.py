@@ -4,14 +4,16 @@ Placing takes one replica after the other and never looks back, so one that coul
 another had its only chance. Here every unplaced replica looks at the clusters that it could be on: if moving a few of
 the new ones there makes room, and each of them finds another place, it is done. Live replicas are never touched.
 
-A new replica is moved at most once, and one that got its place here not at all, so the search ends, and a cluster that
-is in no answer has no part in it. The search is bounded by a number of tries, never by time, so the answer is the same
-on every machine.
+Every answer places one replica more than the one before and unplaces none, so the search ends. A replica leaves a
+cluster only for another that takes its place there, so a cluster that is not chosen in the end was in no answer. The
+search is bounded by a number of tries, never by time, so the answer is the same on every machine.
 """
 
+from bisect import insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting
 from automation.scheduling.ledger import Ledger
@@ -53,6 +55,7 @@ class Augmenter:
         self._budget = BUDGET
         self._by_cluster: dict[int, list[_Movable]] = {}
         self._hopeless: set[tuple[int, Clusters]] = set()
+        self._on_the_move: set[_Movable] = set()
 
     def run(self, works: Sequence[Work]) -> None:
         """Try to place everything that found no room, in the order of placing, until nothing more can be."""
@@ -60,16 +63,16 @@ class Augmenter:
             for pending in work.pending:
                 self._by_cluster.setdefault(pending.spot[0], []).append(_Movable(work, pending))
         for movable in self._by_cluster.values():
-            movable.sort(key=lambda each: (each.work.need.size, each.work.deployment.key))
+            movable.sort(key=_size)
         while sum(self._place(work) for work in works):
             pass
 
     def _place(self, work: Work) -> bool:
         """Place what a deployment still lacks, as far as room can be made; say whether any was."""
-        lacking = _Movable(work)
         placed = False
-        while work.unplaced and lacking.key not in self._hopeless:
-            moves = self._make_room(lacking)
+        while work.unplaced:
+            lacking = _Movable(work)
+            moves = None if lacking.key in self._hopeless else self._make_room(lacking)
             if moves is None:
                 self._hopeless.add(lacking.key)
                 break
@@ -78,8 +81,13 @@ class Augmenter:
         return placed
 
     def _make_room(self, lacking: _Movable) -> _Moves | None:
-        """Return the moves after which one more replica has a place: the shortest chain, else several at once."""
-        return self._chain(lacking, 0, 1) or self._several(lacking) or self._chain(lacking, 0, DEPTH)
+        """Return the moves after which one more replica has a place: the fewest and shortest chains first."""
+        return (
+            self._chain(lacking, 0, 1)
+            or self._clear(lacking, 0)
+            or self._chain(lacking, 0, DEPTH)
+            or self._clear(lacking, 1)
+        )
 
     def _chain(self, lacking: _Movable, banned: Clusters, depth: int) -> _Moves | None:
         """Place a replica by itself, or where the smallest other one makes room and finds a place in its turn."""
@@ -103,27 +111,34 @@ class Augmenter:
                 self._put_back(other)
         return None
 
-    def _several(self, lacking: _Movable) -> _Moves | None:
-        """Move replicas of one cluster one after the other, the largest first, until there is room."""
+    def _clear(self, lacking: _Movable, depth: int) -> _Moves | None:
+        """Move replicas of one cluster one after the other, the largest first, until there is room.
+
+        Each may push others on in its turn, in a chain of ``depth`` moves.
+        """
         for position, hosting in self._candidates(lacking, 0):
             moves: _Moves = []
+            moved = 0
             for other in reversed(self._beside(position, hosting)):
-                if len(moves) == MOST_MOVES or self._budget <= 0:
+                if moved == MOST_MOVES or self._budget <= 0:
                     break
                 self._lift(other)
-                allowed = other.work.allowed & ~(1 << position)
-                spot = next(self._placer.fill(other.work.need, allowed, other.work.own), None)
-                if spot is None:
+                chain = self._chain(other, 1 << position, depth)
+                if chain is None:
                     self._put_back(other)
                     continue
-                moves.append((other, spot))
+                moves += chain
+                moved += 1
+                self._on_the_move.update(each for each, _ in chain)
                 options = self._ledger.room(position, hosting)
                 if options is not None:
                     self._seat(lacking, (position, options))
+                    self._on_the_move.clear()
                     return [(lacking, (position, options)), *moves]
-            for other, spot in reversed(moves):
-                self._unseat(other, spot)
-                self._put_back(other)
+            for each, spot in reversed(moves):
+                self._unseat(each, spot)
+                self._put_back(each)
+            self._on_the_move.clear()
         return None
 
     def _candidates(self, lacking: _Movable, banned: Clusters) -> Iterator[tuple[int, Hosting]]:
@@ -140,17 +155,21 @@ class Augmenter:
         return [
             each
             for each in self._by_cluster[position]
-            if each.pending is not None and any(pool in pools for pool, _, _ in adds_of(each.pending.spot[1]))
+            if each not in self._on_the_move
+            and each.pending is not None
+            and any(pool in pools for pool, _, _ in adds_of(each.pending.spot[1]))
         ]
 
     def _settle(self, moves: _Moves) -> None:
-        """Make moves final: what moved is not moved again."""
+        """Make moves final."""
         for each, spot in moves:
             if each.pending is None:
-                each.work.pending.append(Pending(spot))
+                each.pending = Pending(spot)
+                each.work.pending.append(each.pending)
             else:
                 self._by_cluster[each.pending.spot[0]].remove(each)
                 each.pending.spot = spot
+            insort(self._by_cluster.setdefault(spot[0], []), each, key=_size)
             self._placer.freed(spot[0])
         self._hopeless.clear()
 
@@ -171,3 +190,8 @@ class Augmenter:
         self._ledger.charge(spot[0], adds_of(spot[1]), times=-1)
         self._placer.freed(spot[0])
         each.work.own[spot[0]] -= 1
+
+
+def _size(each: _Movable) -> tuple[int, NamespacedName]:
+    """Order replicas of one cluster: those that take least first."""
+    return each.work.need.size, each.work.deployment.key

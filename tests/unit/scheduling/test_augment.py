@@ -38,6 +38,41 @@ def test_several_move_for_one_that_is_larger() -> None:
     assert where(plan([two, B, C], [*small, large])) == ["d@c/0", "e@b/0", "f@a/0"]
 
 
+def test_several_move_and_push_others_on() -> None:
+    """Of the two that leave, one has a place only once a third has gone elsewhere."""
+    only_a, a_or_b, b_or_d = {"a": "y"}, {"ab": "y"}, {"bd": "y"}
+    clusters = [
+        cluster("a", pool(nodes=2), labels={"a": "y", "ab": "y", "ac": "y"}),
+        cluster("b", labels={"ab": "y", "bd": "y"}),
+        cluster("c", labels={"ac": "y"}),
+        cluster("d", labels={"bd": "y"}),
+    ]
+    small = [
+        deployment("p", 1, WHOLE, selector={"ac": "y"}),
+        deployment("q", 1, WHOLE, selector=a_or_b),
+        deployment("r", 1, WHOLE, selector=b_or_d),
+    ]
+    large = deployment("s", 1, engine("main", member(8), copies=2), selector=only_a)
+    assert where(plan(clusters, [*small, large])) == ["p@c/0", "q@b/0", "r@d/0", "s@a/0"]
+
+
+def test_what_has_moved_may_move_again() -> None:
+    """The first leaves for where it is in the way of the next."""
+    clusters = [
+        cluster("a", labels={"a": "y"}),
+        cluster("p", pool(nodes=2), labels={"p": "y", "pq": "y"}),
+        cluster("q", labels={"pq": "y"}),
+        cluster("r"),
+    ]
+    small = [
+        deployment("d", 1, WHOLE),
+        deployment("e", 1, WHOLE, selector={"a": "y"}),
+        deployment("y", 1, WHOLE, selector={"pq": "y"}),
+    ]
+    large = deployment("z", 1, engine("main", member(8), copies=2), selector={"p": "y"})
+    assert where(plan(clusters, [*small, large])) == ["d@r/0", "e@a/0", "y@q/0", "z@p/0"]
+
+
 def test_nothing_moves_when_it_would_not_help() -> None:
     """Where the others cannot all go elsewhere, everything stays as it was placed."""
     small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
