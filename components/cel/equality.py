@@ -45,6 +45,7 @@ MAPS: Final = frozenset({CelMap, MapAccumulator, DomainMap, StringMap})
 _NUMBERS: Final = frozenset({int, UInt, float})
 _PLAIN: Final = frozenset({str, int, bool, bytes, UInt, Duration})
 _SELF_ONLY: Final = frozenset({Semver, IpAddress, Cidr, Url, NamedFormat})
+_REFUSING: Final = _SELF_ONLY | {Cell}
 _MAX_UINT: Final = 2.0**64
 _MAX_INT: Final = 2.0**63
 
@@ -118,7 +119,14 @@ def _optionals(left: Value, right: Value) -> bool:
     if left is NOTHING or right is NOTHING or not isinstance(right, Opt):
         return left is right
     assert isinstance(left, Opt)
-    return equal(left.value, right.value) if left.value is not None else right.value is None
+    mine, theirs = left.value, right.value
+    if isinstance(mine, EvaluationError):  # what cannot be read back from Go fails when it is looked at
+        raise mine
+    if type(mine) in _REFUSING and isinstance(theirs, EvaluationError):
+        raise theirs
+    if mine is None or theirs is None:  # null has no special place here: the left value compares
+        return mine is theirs or (type(mine) in _REFUSING and _EQUAL[type(mine)](mine, theirs))
+    return equal(mine, theirs)
 
 
 def _types(left: Value, right: Value) -> bool:

@@ -19,7 +19,14 @@ from components.cel.values import Accumulator, CelMap, MapAccumulator, Opt, Valu
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, Final, TypeAlias
+    from typing import Any, Final, Protocol, TypeAlias
+
+    class Grow(Protocol):
+        """One round of a fold that collects or counts."""
+
+        def __call__(self, env: list[Any], accu: int, *, failed: bool) -> None:
+            """Change the accumulator, or raise; after a failure it is left as it is."""
+
 
 Closure: TypeAlias = "Callable[[list[Any]], Value]"
 
@@ -77,7 +84,9 @@ class FoldPlans:
         names = (node.var, node.var2) if node.var2 else (node.var,)
         slots = [self._enter(name) for name in names]
         quantifier = step.function if step.function in {"_&&_", "_||_"} else ""
-        planned = self.plan(step.args[1] if quantifier else step)
+        conditional = step.function == "_?_:_"
+        condition = self.plan(step.args[0]) if conditional else None
+        planned = self.plan(step.args[1] if quantifier or conditional else step)
         for _ in slots:
             self._scopes.pop()
         result = self.plan(node.result)
@@ -85,8 +94,8 @@ class FoldPlans:
         pos = node.range.pos
         if quantifier:
             return _quantifier(ranged, slots, planned, (pos, step.pos), absorbing=quantifier == "_||_")
-        init = self.plan(node.init)
-        return _collector(ranged, slots, accu, init, planned, result, pos)
+        grow = _every(planned) if condition is None else _filtered(condition, planned, step.pos)
+        return _collector(ranged, slots, accu, self.plan(node.init), grow, result, pos)
 
 
 def bind_variable(slot: int, init: Closure | None) -> Closure:
@@ -175,16 +184,48 @@ def _quantifier(
     return quantify
 
 
+def _filtered(condition: Closure, grow: Closure, pos: int) -> Grow:
+    """Grow where the condition holds; once an element failed, only the condition is asked."""
+
+    def filtered(env: list[Any], accu: int, *, failed: bool) -> None:
+        found = condition(env)
+        if found is True:
+            if not failed:
+                env[accu] = grow(env)
+        elif found is not False:
+            raise EvaluationError("no-such-overload", "no such overload", offset=pos)
+
+    return filtered
+
+
+def _every(grow: Closure) -> Grow:
+    """Grow with each element."""
+
+    def every(env: list[Any], accu: int, *, failed: bool) -> None:
+        if not failed:
+            env[accu] = grow(env)
+
+    return every
+
+
 def _collector(
-    ranged: Closure, slots: list[int], accu: int, init: Closure, step: Closure, result: Closure, pos: int
+    ranged: Closure, slots: list[int], accu: int, init: Closure, grow: Grow, result: Closure, pos: int
 ) -> Closure:
+    """Plan what collects or counts; as upstream goes on after an error, the last condition that fails is the error."""
+
     def collect(env: list[Any]) -> Value:
         steps = entries(ranged(env), len(slots), pos)
         env[accu] = growable(init(env))
+        failed: EvaluationError | None = None
         for values in steps:
             for slot, value in zip(slots, values, strict=True):
                 env[slot] = value
-            env[accu] = step(env)
+            try:
+                grow(env, accu, failed=failed is not None)
+            except EvaluationError as error:
+                failed = error
+        if failed is not None:
+            raise failed
         return settled(result(env))
 
     return collect

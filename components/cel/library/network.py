@@ -131,6 +131,14 @@ def _has(block: Cidr, address: IpAddress) -> bool:
     return same and _network(block.address, block.prefix) == _network(address, block.prefix)
 
 
+def _has_text(block: Cidr, text: str) -> bool:
+    """Look for an address in text; upstream reports one that is none as a missing overload."""
+    found = parse_address(text)
+    if found is None:
+        raise EvaluationError("no-such-overload", f"no such overload: containsIP of {text[:80]!r}, no IP address")
+    return _has(block, found)
+
+
 def _has_block(block: Cidr, other: Cidr) -> bool:
     return block.prefix <= other.prefix and _has(block, other.address)
 
@@ -294,7 +302,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "cidr_masked": _masked,
     "cidr_prefix_length": lambda block: block.prefix,
     "cidr_contains_ip_ip": _has,
-    "cidr_contains_ip_string": lambda block, text: _has(block, _ip(text)),
+    "cidr_contains_ip_string": _has_text,
     "cidr_contains_cidr": _has_block,
     "cidr_contains_cidr_string": lambda block, text: _has_block(block, _cidr(text)),
     "string_to_url": _url,
