@@ -21,6 +21,7 @@ from components.cel.syntax import (
     Select,
     StructExpr,
     qualified_name,
+    unfinished,
 )
 from components.cel.types import Kind, Type, is_dyn
 from components.cel.unify import Bindings, most_general
@@ -57,7 +58,7 @@ _GROUND: Final = frozenset(
     {Kind.BOOL, Kind.BYTES, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.STRING, Kind.STRUCT, Kind.TIMESTAMP, Kind.UINT}
 )
 _OPEN: Final = frozenset({Kind.ANY, Kind.DYN, Kind.ERROR, Kind.NULL, Kind.PARAM})
-_SYMBOLS: Final = {"@in": "in"}
+_SYMBOLS: Final = {"@in": "in", "_?_:_": "? :"}
 
 
 class Checked:
@@ -87,19 +88,22 @@ class Checked:
 def check(root: Expr, environment: Environment, expression: str) -> Checked:
     """Check a tree; the result type is not judged here."""
     checker = _Checker(root, environment, expression)
-    checker.check(root)
-    return checker.finish()
+    try:
+        checker.check(root)
+        return checker.finish()
+    except SelectorError as error:  # a type has no place of its own
+        raise error.located(expression, unfinished(root, checker.types).pos) from None
 
 
 class _Checker:
-    __slots__ = ("_bindings", "_checked", "_environment", "_expression", "_fresh", "_functions", "_scopes", "_types")
+    __slots__ = ("_bindings", "_checked", "_environment", "_expression", "_fresh", "_functions", "_scopes", "types")
 
     def __init__(self, root: Expr, environment: Environment, expression: str) -> None:
         self._environment = environment
         self._functions = environment.functions
         self._expression = expression
         self._checked = Checked(environment, root)
-        self._types = self._checked.types
+        self.types = self._checked.types
         self._bindings = Bindings()
         self._scopes: list[dict[str, Type]] = []
         self._fresh = 0
@@ -107,9 +111,9 @@ class _Checker:
     def finish(self) -> Checked:
         """Bind what is still free."""
         resolve = self._bindings.resolve
-        for node_id, found in self._types.items():
+        for node_id, found in self.types.items():
             if found.generic:
-                self._types[node_id] = resolve(found, free_to_dyn=True)
+                self.types[node_id] = resolve(found, free_to_dyn=True)
         return self._checked
 
     def check(self, node: Expr) -> Type:
@@ -117,7 +121,7 @@ class _Checker:
         return _HANDLERS[type(node)](self, node)
 
     def _keep(self, node: Expr, found: Type) -> Type:
-        self._types[node.id] = found
+        self.types[node.id] = found
         return found
 
     def _fail(self, kind: str, message: str, pos: int) -> NoReturn:
@@ -194,7 +198,7 @@ class _Checker:
             field_name = node.args[1]
             assert isinstance(field_name, Literal)
             assert isinstance(field_name.value, str)
-            self._types[field_name.id] = t.STRING
+            self.types[field_name.id] = t.STRING
             operand = _HANDLERS[type(node.args[0])](self, node.args[0])
             found = self._field(node, operand, field_name.value, optional=True)
             self._checked.overloads[node.id] = ("select_optional_field",)
@@ -276,7 +280,7 @@ class _Checker:
     def _no_overload(self, node: Call, function: Function, types: list[Type], *, member: bool) -> NoReturn:
         shown = [self._shown(found) for found in types]
         applied = f"{shown[0]}.({', '.join(shown[1:])})" if member else f"({', '.join(shown)})"
-        name = _SYMBOLS.get(function.name, function.name.strip("_"))
+        name = _SYMBOLS.get(function.name, function.name.strip("_"))  # "==" of "_==_"
         self._fail("no-matching-overload", f"found no matching overload for '{name}' applied to '{applied}'", node.pos)
 
     def _shown(self, value: Type) -> str:

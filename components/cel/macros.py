@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ACCUMULATOR: Final = "@result"
 UNUSED: Final = "#unused"
-_SORT_INPUT: Final = "@__sortBy_input__"
+SORT_INPUT: Final = "@__sortBy_input__"
 _OLD_ACCUMULATOR: Final = "__result__"
 
 Args: TypeAlias = tuple[Expr, ...]
@@ -254,10 +254,10 @@ def _sort_by(make: Maker, target: Expr | None, args: Args) -> Expr | None:
     if not isinstance(target, ListExpr | Select | Ident | Fold | Call):
         assert target is not None
         return make.fail(target, "sortBy can only be applied to a list, identifier, comprehension, call or select")
-    mapped = _MAP(make, make.ident(_SORT_INPUT), args)
+    mapped = _MAP(make, make.ident(SORT_INPUT), args)
     assert mapped is not None
-    call = make.member("@sortByAssociatedKeys", make.ident(_SORT_INPUT), mapped)
-    return make.bind(_SORT_INPUT, target, call)
+    call = make.member("@sortByAssociatedKeys", make.ident(SORT_INPUT), mapped)
+    return make.bind(SORT_INPUT, target, call)
 
 
 _MAP: Final = _collect(1, filtered=False, complaint="argument is not an identifier")

@@ -63,6 +63,7 @@ class Parser:
     __slots__ = (
         "_backquotes",
         "_calc",
+        "_expanded",
         "_expr_depth",
         "_ids",
         "_index",
@@ -81,6 +82,7 @@ class Parser:
         self._index = 0
         self._kind = self._tokens[0][0]
         self._ids = 0
+        self._expanded = 0
         self._expr_depth = self._relation = self._calc = 0
 
     def parse(self) -> Expr:
@@ -96,7 +98,8 @@ class Parser:
         """Give the next node id."""
         self._ids += 1
         if self._ids > MAX_NODES:
-            raise SelectorError("unsupported", f"the macros expand the expression to more than {MAX_NODES} parts")
+            message = f"the macros expand the expression to more than {MAX_NODES} parts"
+            self.fail("unsupported", message, self._expanded)
         return self._ids
 
     def fail(self, kind: str, message: str, pos: int) -> NoReturn:
@@ -331,6 +334,7 @@ class Parser:
     def _call_or_macro(self, pos: int, name: str, target: Expr | None, args: tuple[Expr, ...], height: int) -> Expr:
         macro = self._macros.get((name, len(args), target is not None))
         if macro is not None:
+            self._expanded = pos
             expanded = expand(self, macro, pos, target, args)
             if expanded is not None:
                 expanded.height = height

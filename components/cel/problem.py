@@ -48,6 +48,10 @@ class SelectorError(Exception):
         self.position = Position.at(expression, min(offset, len(expression)))
         super().__init__(f"{self.position.line}:{self.position.column + 1}: {self.message}")
 
+    def located(self, expression: str, offset: int) -> SelectorError:
+        """Give the error a place, unless it has one."""
+        return self if self.expression else SelectorError(self.kind, self.message, expression=expression, offset=offset)
+
     def caret(self) -> str:
         """Give the offending line, cut to a readable width, with a caret under the place."""
         start = self.expression.rfind("\n", 0, self.position.offset) + 1

@@ -238,8 +238,11 @@ def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None
 
 def _judge(expression: str, env: Environment, *, limited: bool) -> tuple[Checked, Constants]:
     """Parse, check and validate; raises the first problem."""
-    if limited and len(expression.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise SelectorError("too-long", f"an expression must not be longer than {MAX_BYTES} bytes")
+    encoded = expression.encode("utf-8", "surrogatepass")
+    if limited and len(encoded) > MAX_BYTES:
+        message = f"an expression must not be longer than {MAX_BYTES} bytes, this one has {len(encoded)}"
+        kept = len(encoded[:MAX_BYTES].decode("utf-8", "ignore"))
+        raise SelectorError("too-long", message, expression=expression, offset=kept)
     root = parse(expression, env.macros, backquotes=env.backquotes)
     checked = check(root, env, expression)
     validate(checked, expression)

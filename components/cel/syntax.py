@@ -14,6 +14,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from components.cel.values import Value
 
 
@@ -191,3 +193,13 @@ def children(node: Expr) -> tuple[Expr, ...]:
     if isinstance(node, Fold):
         return (node.range, node.init, node.condition, node.step, node.result)
     return ()
+
+
+def unfinished(root: Expr, done: Container[int]) -> Expr:
+    """Find the node at which a walk that finishes children before parents stopped; ``done`` has ids."""
+    node = root
+    while True:
+        pending = next((child for child in children(node) if child.id not in done), None)
+        if pending is None:
+            return node
+        node = pending

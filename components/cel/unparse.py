@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from components.cel.estimate import is_bind
 from components.cel.library.text import quote
+from components.cel.macros import SORT_INPUT
+from components.cel.record import Record, put
 from components.cel.syntax import Call, Entry, Expr, Fold, Ident, ListExpr, Literal, MapExpr, Select, StructExpr
 from components.cel.values import UInt, Value
 
@@ -22,6 +24,23 @@ _BINARY: Final = {
 _UNARY: Final = {"!_": "!", "-_": "-"}
 _SIGNED: Final = 6
 _TIGHT: Final = 7
+
+
+class Macro(Record):
+    """A call of a macro: ``args`` are the expressions of the body, ``names`` the variables before them."""
+
+    __slots__ = ("args", "name", "names", "owner")
+
+    name: str
+    owner: Expr | None
+    names: str
+    args: tuple[Expr, ...]
+
+    def __init__(self, name: str, owner: Expr | None, names: str, args: tuple[Expr, ...]) -> None:
+        put(self, "name", name)
+        put(self, "owner", owner)
+        put(self, "names", names)
+        put(self, "args", args)
 
 
 def unparse(node: Expr) -> str:
@@ -49,6 +68,11 @@ def _write(node: Expr, outer: int) -> str:
     if isinstance(node, Select):
         text = f"{_write(node.operand, _TIGHT)}.{node.field}"
         return f"has({text})" if node.test else text
+    macro = macro_of(node)
+    if macro is not None:
+        args = ", ".join((macro.names, *(_write(arg, 0) for arg in macro.args)))
+        owner = "" if macro.owner is None else f"{_write(macro.owner, _TIGHT)}."
+        return f"{owner}{macro.name}({args})"
     if isinstance(node, Call):
         return _call(node, outer)
     if isinstance(node, ListExpr):
@@ -56,10 +80,8 @@ def _write(node: Expr, outer: int) -> str:
         return "[" + ", ".join(parts) + "]"
     if isinstance(node, MapExpr):
         return _entries("", node.entries)
-    if isinstance(node, StructExpr):
-        return _entries(node.name, node.entries)
-    assert isinstance(node, Fold)
-    return _fold(node)
+    assert isinstance(node, StructExpr)
+    return _entries(node.name, node.entries)
 
 
 def _entries(name: str, entries: tuple[Entry, ...]) -> str:
@@ -93,26 +115,50 @@ def _call(node: Call, outer: int) -> str:
     return text if node.target is None else f"{_write(node.target, _TIGHT)}.{text}"
 
 
-def _fold(node: Fold) -> str:
-    if is_bind(node):
-        return f"cel.bind({node.accu}, {_write(node.init, 0)}, {_write(node.result, 0)})"
+def macro_of(node: Expr) -> Macro | None:
+    """Tell which macro a node is the expansion of, and with what; nothing for a node that was written as it is."""
+    if isinstance(node, Fold):
+        return _bound(node) if is_bind(node) else _folded(node)
+    if isinstance(node, Call) and node.function == "_?_:_" and node.args[2].pos == node.pos:  # made, not written
+        has, some = node.args[0], node.args[1]
+        assert isinstance(has, Call)
+        flat = isinstance(some, Fold)
+        made = some if flat or not isinstance(some, Call) else some.args[0]
+        assert isinstance(made, Fold)
+        return Macro("optFlatMap" if flat else "optMap", has.target, made.accu, (made.result,))
+    return None
+
+
+def _bound(node: Fold) -> Macro:
+    if node.accu != SORT_INPUT:
+        return Macro("cel.bind", None, node.accu, (node.init, node.result))
+    call = node.result
+    assert isinstance(call, Call)
+    keys = macro_of(call.args[0])
+    assert keys is not None
+    return Macro("sortBy", node.init, keys.names, keys.args)
+
+
+def _folded(node: Fold) -> Macro:
     step = node.step
     assert isinstance(step, Call)
     names = f"{node.var}, {node.var2}" if node.var2 else node.var
-    owner = _write(node.range, _TIGHT)
     if step.function in {"_&&_", "_||_"}:
-        return f"{owner}.{'all' if step.function == '_&&_' else 'exists'}({names}, {_write(step.args[1], 0)})"
-    condition = ""
+        return Macro("all" if step.function == "_&&_" else "exists", node.range, names, (step.args[1],))
+    condition: tuple[Expr, ...] = ()
     if step.function == "_?_:_":
-        condition = _write(step.args[0], 0)
+        condition = (step.args[0],)
         if isinstance(node.init, Literal):
-            return f"{owner}.{'existsOne' if node.var2 else 'exists_one'}({names}, {condition})"
+            return Macro("existsOne" if node.var2 else "exists_one", node.range, names, condition)
         inner = step.args[1]
         assert isinstance(inner, Call)
-        step, condition = inner, condition + ", "
+        step = inner
+    made = step.args[-1]
     if step.function == "cel.@mapInsert":
-        entry = len(step.args) == 2
-        return f"{owner}.transformMap{'Entry' if entry else ''}({names}, {condition}{_write(step.args[-1], 0)})"
-    made = step.args[1]
+        name = "transformMapEntry" if len(step.args) == 2 else "transformMap"
+        return Macro(name, node.range, names, (*condition, made))
     assert isinstance(made, ListExpr)
-    return f"{owner}.{'transformList' if node.var2 else 'map'}({names}, {condition}{_write(made.elements[0], 0)})"
+    (element,) = made.elements
+    if condition and element.pos < condition[0].pos:  # it is the variable, where the macro names it
+        return Macro("filter", node.range, names, condition)
+    return Macro("transformList" if node.var2 else "map", node.range, names, (*condition, element))

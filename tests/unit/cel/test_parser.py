@@ -189,7 +189,52 @@ def test_a_tree_is_written_back_as_it_was_read(text: str) -> None:
     assert unparse(parse(text, MACROS)) == text
 
 
-def test_a_macro_that_filters_by_map_is_written_as_map() -> None:
-    """``filter`` is a ``map`` with a condition, to the parser as well."""
-    assert unparse(parse("a.filter(x, x > 0)", MACROS)) == "a.map(x, x > 0, x)"
-    assert unparse(parse("x.bind(a, b, c)", MACROS)) == "x.bind(a, b, c)"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.filter(x, x > 0)",
+        "a.map(x, x > 0, x)",
+        "a.map(x, x)",
+        "a.optMap(x, x + 1)",
+        "a.b.optFlatMap(x, optional.of(x))",
+        "a.sortBy(x, -x)",
+        "[2, 1].sortBy(x, x).map(y, y)",
+        "cel.bind(x, [1].filter(y, y == 1), x.optMap(z, z))",
+        "a.hasValue() ? optional.of(cel.bind(x, a.value(), x)) : optional.none()",
+        "x.bind(a, b, c)",
+    ],
+)
+def test_macros_are_written_as_macros(text: str) -> None:
+    """Those that expand to the same functions are told apart by their places, and from what was written out."""
+    assert unparse(parse(text, MACROS)) == text
+
+
+@pytest.mark.parametrize(
+    ("expression", "place"),
+    [
+        ("optional.of(1)" + ".optMap(x, x)" * 40 + ".hasValue()", ".optMap"),
+        ("true && " + "cel.bind(a, {1: 1}, " * 11 + "true" + ")" * 11, ""),
+        ('"' + "x" * 11_000 + '"', "x"),
+    ],
+    ids=["copies of macros", "within bounds", "too long"],
+)
+def test_what_is_too_large_has_a_place(expression: str, place: str) -> None:
+    """Where the bound was passed."""
+    error = admit(expression, stored=True).error
+    if not place:
+        assert error is None
+        return
+    assert error is not None
+    assert error.position.offset > 10
+    assert expression[error.position.offset - len(place) :].startswith(place)
+    assert error.caret().endswith("^")
+
+
+def test_a_type_with_too_many_parts_has_a_place() -> None:
+    """At the literal that makes it, not at the start."""
+    inner = "1"
+    for _ in range(12):
+        inner = f"cel.bind(v, {inner}, {{v: v}})"
+    error = refusal(f"true || ({inner}).size() == 1")
+    assert error.kind == "unsupported"
+    assert error.expression[error.position.offset] == "{"
