@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from automation.render.text import Line, Style
     from components.cel.device import DeviceView
-    from components.cel.explain import Explanation
+    from components.cel.explain import Explanation, Part
     from components.cel.selector import Admission, Answer
     from components.cel.table import Report
 
@@ -239,8 +239,12 @@ def _answer(answer: "Answer") -> dict[str, Any]:
 
 
 def _explanation_json(one: "Explanation") -> dict[str, Any]:
-    parts = [{"expression": part.text, "value": part.value, "decided": part.decided} for part in one.parts]
-    return {**_answer(one.answer), "cost": one.cost, "parts": parts}
+    return {**_answer(one.answer), "cost": one.cost, "parts": [_part_json(part) for part in one.parts]}
+
+
+def _part_json(part: "Part") -> dict[str, Any]:
+    found = {"expression": part.text, "value": part.value, "decided": part.decided}
+    return found | ({"rounds": list(part.rounds), "times": part.times} if part.rounds else {})
 
 
 def _explanation_lines(one: "Explanation") -> "Sequence[Line]":
@@ -250,8 +254,13 @@ def _explanation_lines(one: "Explanation") -> "Sequence[Line]":
     said = f"{answer.outcome} (cost {one.cost})" + (f": {answer.message}" if answer.message else "")
     lines = [line("  ", Span(said, _STYLES[str(answer.outcome)]))]
     for part in one.parts:
+        if part.obvious and not part.decided:
+            continue
         mark = Span("decided", "strong") if part.decided else Span("       ")
-        lines.append(line("  ", mark, f"  {part.text}  =  {part.value}"))
+        more = ", ..." if part.times > len(part.rounds) else ""
+        lines.append(
+            line("  ", mark, f"  {part.text}  =  {', '.join(part.rounds) + more if part.rounds else part.value}")
+        )
     return lines
 
 

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from components.cel.checker import Checked
-    from components.cel.counted_nodes import (
-        Node,
-    )
+    from components.cel.counted_nodes import Node, Record
     from components.cel.device import DeviceView
 
 _CHAINED: Final = frozenset({"_[_]", "_[?_]", "_?._"})
@@ -70,10 +68,8 @@ class CountedProgram:
         self._root = planner.plan(checked.root)
         self._slots = planner.slots
 
-    def run(
-        self, view: DeviceView, limit: int, record: Callable[[int, Value], None] | None = None
-    ) -> tuple[Value, int]:
-        """Give the value, or the error as a value, and the cost."""
+    def run(self, view: DeviceView, limit: int, record: Record | None = None) -> tuple[Value, int]:
+        """Give the value, or the error as a value, and the cost; ``record`` is told every value as it comes."""
         state = State(view, self._slots, limit, record)
         try:
             value = metered(lambda: self._root.evaluate(state))

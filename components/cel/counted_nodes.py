@@ -11,10 +11,12 @@ from components.cel.values import NOTHING, OPTIONALS, UNHASHABLE, CelMap, Opt, V
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
+    from typing import Protocol, TypeAlias
 
     from components.cel.device import DeviceView
     from components.cel.syntax import Call, Fold
+
+    Record: TypeAlias = Callable[[int, Value, bool], None]
 
     class Node(Protocol):
         """A planned node."""
@@ -32,7 +34,7 @@ class State:
 
     __slots__ = ("device", "record", "slots", "tracker")
 
-    def __init__(self, view: DeviceView, slots: int, limit: int, record: Callable[[int, Value], None] | None) -> None:
+    def __init__(self, view: DeviceView, slots: int, limit: int, record: Record | None) -> None:
         self.device = view.fresh_value()
         self.slots: list[Value] = [Unset] * slots
         self.tracker = Tracker(limit) if record is None else _Recorder(limit, record)
@@ -40,18 +42,30 @@ class State:
 
 
 class _Recorder(Tracker):
-    """A counter that also tells every value to a listener."""
+    """A counter that also tells every value to a listener.
 
-    __slots__ = ("_record",)
+    An attribute is pushed by its last step, dropped, and pushed as a whole, for the counter's sake: to the listener
+    the second push is the same value ``again``, now as an optional or as the answer of ``has()``.
+    """
 
-    def __init__(self, limit: int, record: Callable[[int, Value], None]) -> None:
+    __slots__ = ("_dropped", "_latest", "_record")
+
+    def __init__(self, limit: int, record: Record) -> None:
         super().__init__(limit)
         self._record = record
+        self._dropped: tuple[int, ...] = ()
+        self._latest = -1
 
     def push(self, node_id: int, value: Value) -> None:
         """Record the value of a node."""
-        self._record(node_id, value)
+        self._record(node_id, value, node_id == self._latest and node_id in self._dropped)
+        self._dropped, self._latest = (), node_id
         super().push(node_id, value)
+
+    def drop(self, *node_ids: int) -> None:
+        """Take nodes off the stack."""
+        self._dropped = node_ids
+        super().drop(*node_ids)
 
 
 class Const:

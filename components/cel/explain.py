@@ -17,7 +17,7 @@ from components.cel.problem import EvaluationAborted, EvaluationError, Position,
 from components.cel.selector import Answer, Outcome, Selector
 from components.cel.semver import Semver
 from components.cel.syntax import Call, Expr, Fold, Literal, children
-from components.cel.unparse import shown, unparse
+from components.cel.unparse import macro_of, shown, unparse
 from components.cel.values import NOTHING, Cell, CelMap, Opt, TypeValue, UInt, Value
 
 if TYPE_CHECKING:
@@ -28,17 +28,29 @@ if TYPE_CHECKING:
 _SHOWN: Final = 120
 _ELEMENTS: Final = 8
 _PARTS: Final = 200
+_ONCE: Final = frozenset({"cel.bind", "optMap", "optFlatMap"})
+_LAZY: Final = frozenset({"_&&_", "_||_", "_?_:_"})
 _PLAIN: Final = frozenset({str, bytes, bool, int, float, UInt, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A sub-expression with the value it had last; ``decided`` marks the clause that settled the answer."""
+    """A sub-expression with the value it had last; ``decided`` marks the clause that settled the answer.
+
+    In the body of a macro, ``rounds`` has its value in each of the first rounds, of ``times`` in all.
+    """
 
     text: str
     value: str
     position: Position
     decided: bool = False
+    rounds: tuple[str, ...] = ()
+    times: int = 1
+
+    @property
+    def obvious(self) -> bool:
+        """Whether the text is the value, as it is for a literal."""
+        return self.text == self.value and {self.text}.issuperset(self.rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +78,55 @@ def explain(selector: Selector, view: DeviceView) -> Explanation:
     if answer.kind == "device-attribute":
         return Explanation(answer, cost, ())
     checked = selector.tree()
-    values: dict[int, Value] = {}
-    value, _ = selector.program().run(view, COST_LIMIT, values.__setitem__)
+    seen: dict[int, _Seen] = {}
+
+    def record(node: int, value: Value, again: bool) -> None:  # noqa: FBT001 - told for every value
+        seen.setdefault(node, _Seen()).add(value, again=again)
+
+    value, _ = selector.program().run(view, COST_LIMIT, record)
     root = checked.root
-    values.setdefault(root.id, value)
     if isinstance(value, EvaluationAborted):
-        values[root.id] = EvaluationError(value.kind, value.message)
-    deciding = _deciding(root, values)
-    found: list[tuple[int, int, Expr]] = []
-    _collect(root, values, found)
+        value = EvaluationError(value.kind, value.message)
+    seen.setdefault(root.id, _Seen()).last = value
+    deciding = _deciding(root, {node: one.last for node, one in seen.items()})
+    found: list[tuple[int, int, Expr, bool]] = []
+    _collect(root, seen, found, within=False)
     parts = [
-        Part(
-            _cut(unparse(node)),
-            _value(values[node.id]),
-            Position.at(selector.expression, node.pos),
-            node.id == deciding,
+        _part(
+            node, seen[node.id], Position.at(selector.expression, node.pos), within=within, decided=node.id == deciding
         )
-        for _, _, node in sorted(found, key=lambda entry: entry[:2])[:_PARTS]
+        for _, _, node, within in sorted(found, key=lambda entry: entry[:2])[:_PARTS]
     ]
     return Explanation(answer, cost, tuple(parts))
+
+
+class _Seen:
+    """The values that a node had: the last, the first ones as text, and how many there were."""
+
+    __slots__ = ("first", "last", "times")
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.last: Value = None
+        self.times = 0
+
+    def add(self, value: Value, *, again: bool = False) -> None:
+        if again:
+            del self.first[self.times - 1 :]
+            self.times -= 1
+        if self.times < _ELEMENTS:
+            self.first.append(_value(value))
+        self.last = value
+        self.times += 1
+
+
+def _part(node: Expr, seen: _Seen, position: Position, *, within: bool, decided: bool) -> Part:
+    text, value = _cut(unparse(node)), _value(seen.last)
+    return (
+        Part(text, value, position, decided, tuple(seen.first), seen.times)
+        if within
+        else Part(text, value, position, decided)
+    )
 
 
 def tally(selector: Selector, views: Iterable[DeviceView]) -> Tally:
@@ -101,22 +143,43 @@ def tally(selector: Selector, views: Iterable[DeviceView]) -> Tally:
     )
 
 
-def _collect(node: Expr, values: Mapping[int, Value], found: list[tuple[int, int, Expr]]) -> None:
-    """Gather evaluated nodes with where they start; the insides of folds have many values and are left out."""
-    if node.id in values and not isinstance(node, Literal):
-        found.append((_start(node), -node.id, node))
-    inner = (node.range,) if isinstance(node, Fold) else children(node)
-    for child in inner:
-        _collect(child, values, found)
+def _collect(node: Expr, seen: dict[int, _Seen], found: list[tuple[int, int, Expr, bool]], *, within: bool) -> None:
+    """Gather evaluated nodes with where they start; ``within`` is the body of a macro that goes round."""
+    if node.id in seen:
+        found.append((_start(node), -node.id, node, within))
+        if _strict(node):
+            for child in _written(node):
+                if isinstance(child, Literal) and child.id not in seen:  # a key, or an argument of a constant
+                    seen[child.id] = _Seen()
+                    seen[child.id].add(child.value)
+    macro = macro_of(node)
+    if macro is None:
+        for child in children(node):
+            _collect(child, seen, found, within=within)
+        return
+    if macro.owner is not None:
+        _collect(macro.owner, seen, found, within=within)
+    for arg in macro.args:
+        _collect(arg, seen, found, within=within or macro.name not in _ONCE)
+
+
+def _strict(node: Expr) -> bool:
+    return not isinstance(node, Fold) and not (isinstance(node, Call) and node.function in _LAZY)
+
+
+def _written(node: Expr) -> tuple[Expr, ...]:
+    """Give the sub-expressions that the text of a node has, in source order."""
+    macro = macro_of(node)
+    if macro is None:
+        return children(node)
+    return macro.args if macro.owner is None else (macro.owner, *macro.args)
 
 
 def _start(node: Expr) -> int:
     """Give the offset of the first token of a node."""
     start = node.pos
     while True:
-        inner = children(node)
-        if isinstance(node, Fold):
-            inner = (node.range,)
+        inner = _written(node)
         if not inner or (isinstance(node, Call) and node.target is None and not node.function.startswith(("_", "@"))):
             return min(start, node.pos)
         node = inner[0]
@@ -133,7 +196,7 @@ def _deciding(node: Expr, values: Mapping[int, Value]) -> int:
             if not settled or passing:
                 return node.id
             node = settled[0]
-        elif node.function == "_?_:_":
+        elif node.function == "_?_:_" and macro_of(node) is None:
             chosen = values.get(node.args[0].id)
             node = node.args[1] if chosen is True else node.args[2] if chosen is False else node.args[0]
         elif node.function == "!_":

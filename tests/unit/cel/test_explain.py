@@ -25,9 +25,9 @@ def decided(expression: str, device: DeviceView = FULL) -> list[tuple[str, str]]
 
 
 def test_every_part_that_was_evaluated_in_source_order() -> None:
-    """What was skipped is left out; literals say nothing."""
+    """What was skipped is left out."""
     explanation = explain(compile_selector(f'{A}.arch == "Hopper" && ({A}.index > 5 || {A}.mig)'), FULL)
-    shown = [(part.text.replace(A, "A"), part.value) for part in explanation.parts]
+    shown = [(part.text.replace(A, "A"), part.value) for part in explanation.parts if not part.obvious]
     assert [part for part in shown if part[0] not in {"A", "device.attributes"}] == [
         ('A.arch == "Hopper" && (A.index > 5 || dev...', "false"),
         ('A.arch == "Hopper"', "true"),
@@ -98,10 +98,62 @@ def test_values_are_written_as_in_the_language(expression: str, value: str | Non
     assert all(len(part.value) <= 130 for part in parts)
 
 
-def test_what_a_fold_evaluates_inside_is_left_out() -> None:
-    """It has many values; the fold has one."""
-    texts = [part.text for part in explain(compile_selector(f"[1, 3].exists(x, x == {A}.index)"), FULL).parts]
-    assert not [text for text in texts if text == f"x == {A}.index"]
+def rounds(expression: str) -> dict[str, tuple[str, ...]]:
+    """Give the values of the parts that stand in the body of a macro."""
+    parts = explain(compile_unlimited(expression, minor="1.36"), FULL).parts
+    return {part.text.replace(A, "A"): part.rounds for part in parts if part.rounds}
+
+
+def test_the_body_of_a_macro_has_a_value_for_each_round() -> None:
+    """Until the answer is settled; also of what ``has()`` and an optional selection give, once a round."""
+    assert rounds(f"[1, 3, 4].exists(x, x == {A}.index)") == {
+        "x == A.index": ("false", "true"),
+        "x": ("1", "3"),
+        "A.index": ("3", "3"),
+        "A": ('{"arch": "Hopper", "index": 3, "mig": false, "cc": semver("9.0.0")}',) * 2,
+        "device.attributes": (f'{{"{D}": {{"arch": "Hopper", "index": 3, "mig": false, "cc": semver("9.0.0")}}}}',) * 2,
+        f'"{D}"': (f'"{D}"',),
+    }
+    assert rounds(f'{A}.exists_one(k, k == "mig" && !{A}[k])')["k"] == ('"arch"', '"index"', '"mig"', '"cc"')
+    assert rounds("[{1: 2}, {}].all(m, m[?1].hasValue())")["m[?1]"] == ("optional.of(2)", "optional.none()")
+    assert rounds("[{'a': 2}, {'b': 1}].exists(m, has(m.b))")["has(m.b)"] == ("false", "true")
+
+
+def test_only_the_first_rounds_are_kept() -> None:
+    """Eight, with the number of all."""
+    parts = explain(compile_unlimited("lists.range(20).all(x, x >= 0)"), FULL).parts
+    (test,) = [part for part in parts if part.text == "x >= 0"]
+    assert (test.rounds, test.times, test.value) == (("true",) * 8, 20, "true")
+
+
+def test_what_failed_in_a_round_is_kept() -> None:
+    """The step that failed is not the value of the round before."""
+    shown = rounds("[{'a': 1}, {'b': 1}].map(m, m.a) == []")["m.a"]
+    assert (shown[0], shown[1].startswith("error: no such key")) == ("1", True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "parts"),
+    [
+        ("cel.bind(x, 1 + 1, x == 2)", {"1 + 1": "2", "x == 2": "true", "x": "2"}),
+        (f'{A}.?arch.optMap(a, a + "!").hasValue()', {f"{A}.?arch": 'optional.of("Hopper")', 'a + "!"': '"Hopper!"'}),
+        (f"{A}.?nope.optMap(a, a == 1).hasValue()", {f"{A}.?nope": "optional.none()"}),
+        ("[2, 1].sortBy(x, -x) == [2, 1]", {"[2, 1].sortBy(x, -x)": "[2, 1]", "-x": "-1"}),
+        ("[1, 2].filter(x, x > 1) == [2]", {"[1, 2].filter(x, x > 1)": "[2]", "x > 1": "true"}),
+        ('semver("1.0.0") == semver("1.0.0")', {'semver("1.0.0")': 'semver("1.0.0")', '"1.0.0"': '"1.0.0"'}),
+    ],
+)
+def test_parts_are_those_that_were_written(expression: str, parts: dict[str, str]) -> None:
+    """And not what a macro expands to."""
+    found = explain(compile_unlimited(expression, minor="1.36"), FULL).parts
+    assert parts.items() <= {part.text: part.value for part in found}.items()
+    assert not [part.text for part in found if "@" in part.text or "optional.of(cel.bind" in part.text]
+
+
+def test_literals_that_were_evaluated_are_parts() -> None:
+    """They say nothing new, and are marked as such; one that was skipped is left out."""
+    found = explain(compile_selector(f'{A}.index == 4 && {A}.arch == "Hopper"'), FULL).parts
+    assert [part.text for part in found if part.obvious] == [f'"{D}"', "4"]
 
 
 def test_a_malformed_device_explains_itself() -> None:
