@@ -162,7 +162,13 @@ def _first(docstring: str | None) -> str:
 def _plain(prop: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the alternative that is not null: an absent field is not written as ``null``."""
     options = [option for option in prop.get("anyOf", ()) if option.get("type") != "null"]
-    return options[0] if options else prop
+    plain = options[0] if options else prop
+    types = plain.get("type")
+    if not isinstance(types, list) or "null" not in types:
+        return plain
+    rest = [each for each in types if each != "null"]
+    choices = {"enum": [each for each in plain["enum"] if each is not None]} if "enum" in plain else {}
+    return {**plain, "type": rest[0] if len(rest) == 1 else rest, **choices}
 
 
 _WORDS = {"string": "text", "object": "object", "": "any"}
@@ -203,7 +209,7 @@ def _bounds(prop: Mapping[str, Any]) -> str:
         _span(plain, "minLength", "maxLength", " characters"),
         _span(plain, "minItems", "maxItems", " items"),
         _span(plain, "minProperties", "maxProperties", " keys"),
-        plain.get("pattern", ""),
+        plain.get("patternErrorMessage", plain.get("pattern", "")),
         f"each: {_bounds(items)}" if items and _bounds(items) else "",
     ]
     return "; ".join(part for part in parts if part)

@@ -5,17 +5,19 @@ It chooses by ``kind``, so that a mistake is told against that kind alone and no
 
 from typing import Any
 
-from components.api.kinds import KINDS
+from components.api.kinds import ALL_KINDS
 from components.api.schema import DIALECT, schema
 
 _REFERENCE = "#/$defs/"
 
 
 def manifest_schema() -> dict[str, Any]:
-    """Return the schema of any document that people write, and of a ``List`` of them."""
+    """Return the schema of any document that is read: every kind, a ``List`` of them, and a list of one kind."""
     definitions: dict[str, Any] = {}
-    choices: list[dict[str, Any]] = [_choice("List", {"properties": {"items": {"items": {"$ref": "#"}}}})]
-    for kind in KINDS:
+    lists = ["List", *(f"{kind}List" for kind in ALL_KINDS)]
+    items = {"properties": {"items": {"items": {"$ref": "#"}}}}
+    choices: list[dict[str, Any]] = [_choice(each, items) for each in lists]
+    for kind in ALL_KINDS:
         made = schema(kind)
         made.pop("$schema")
         inner = made.pop("$defs")
@@ -29,7 +31,7 @@ def manifest_schema() -> dict[str, Any]:
         "required": ["apiVersion", "kind"],
         "properties": {
             "apiVersion": {"type": "string", "description": "The group and version that the kind is written under."},
-            "kind": {"type": "string", "description": "The kind.", "enum": [*KINDS, "List"]},
+            "kind": {"type": "string", "description": "The kind.", "enum": [*ALL_KINDS, *lists]},
         },
         "allOf": choices,
         "$defs": definitions,

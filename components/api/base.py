@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Strict, model_validator
 from pydantic.alias_generators import to_camel
 
+from components.api.conditions import Condition
 from components.api.frozen import FrozenDict
 from components.api.rules import (
     Annotations,
@@ -107,13 +108,17 @@ class LocalReference(Model):
 class Ruled(Model):
     """A model with rules between its fields; they run once every field is right by itself."""
 
+    CONDITIONS: ClassVar[tuple[Condition, ...]] = ()
+    """The rules that a JSON Schema can say as well."""
+
     def rules(self) -> Iterator[Violation]:
-        """Yield every broken rule; none by default."""
+        """Yield every other broken rule; none by default."""
         return iter(())
 
     @model_validator(mode="after")
     def _apply(self) -> Self:
-        refuse(self.rules())
+        found = [each for condition in self.CONDITIONS for each in condition.violations(self)]
+        refuse((*found, *self.rules()))
         return self
 
 

@@ -1,18 +1,27 @@
 """What a fleet, and each team in it, may cost and take."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api import syntax
 from components.api.base import Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import AtLeastOne
 from components.api.frozen import FrozenMap
-from components.api.rules import Violation, shown
+from components.api.rules import keyed
 from components.api.values import MAX_INT32, UsdPerHour
 
 Amount = Annotated[int, Field(ge=0, le=MAX_INT32)]
+
+
+def _accelerator(name: str) -> str:
+    return syntax.label_value(name) if name else "not be empty"
+
+
+_NAMED: Final = keyed(
+    _accelerator, Code.NAME_INVALID, "accelerator", said={**syntax.said(syntax.label_value), "minLength": 1}
+)
 
 
 class Budget(Model):
@@ -28,7 +37,13 @@ class Budget(Model):
 class Quota(Ruled):
     """What the deployments of one namespace may take; what is left out has no limit."""
 
-    devices: FrozenMap[str, Amount] | None = None
+    CONDITIONS: ClassVar = (
+        AtLeastOne(
+            "a quota limits devices, nodes or maxCostPerHour; none is set", ("devices", "nodes", "max_cost_per_hour")
+        ),
+    )
+
+    devices: Annotated[FrozenMap[str, Amount], _NAMED] | None = None
     """Devices by accelerator, as in `accelerator.type` of an InferenceClass."""
 
     nodes: Amount | None = None
@@ -37,21 +52,6 @@ class Quota(Ruled):
     max_cost_per_hour: UsdPerHour | None = None
     """US dollars per hour for what its replicas take."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is a limit, and that accelerators are named as classes name them."""
-        if self.devices is None and self.nodes is None and self.max_cost_per_hour is None:
-            yield Violation(Code.FIELD_MISSING, "a quota limits devices, nodes or maxCostPerHour; none is set")
-        for name in self.devices or ():
-            reason = syntax.label_value(name) if name else "not be empty"
-            if reason:
-                message = f"the accelerator {shown(name)} must {reason}"
-                yield Violation(Code.NAME_INVALID, message, ("devices", name), at_key=True)
 
-
-def quota_violations(quotas: FrozenMap[str, Quota] | None) -> Iterator[Violation]:
-    """Yield a violation for every quota whose key is no namespace; paths lead from the quotas."""
-    for name in quotas or ():
-        reason = syntax.dns_label(name)
-        if reason:
-            message = f"the namespace {shown(name)} must {reason}"
-            yield Violation(Code.NAME_INVALID, message, (name,), at_key=True)
+Quotas = Annotated[FrozenMap[str, Quota], keyed(syntax.dns_label, Code.NAME_INVALID, "namespace")]
+"""Quotas by namespace."""

@@ -21,7 +21,7 @@ class AuthSecret(LocalReference):
     name: Subdomain
     """Name of the secret."""
 
-    key: Annotated[str, Field(min_length=1)] = "HF_TOKEN"
+    key: Key = "HF_TOKEN"
     """Key in the secret."""
 
 

@@ -8,16 +8,32 @@ from pydantic import Field
 from components.api import syntax
 from components.api.base import BERTH, LATER, Items, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import ChosenBlock
 from components.api.frozen import FrozenDict
-from components.api.networks import apart, inside, subnet_violations
-from components.api.rules import Subdomain, Violation, checked
+from components.api.networks import CIDR_PATTERN, apart, inside, subnet_violations
+from components.api.rules import Check, Subdomain, Violation, checked, matching
+from components.api.values import Key
 
 Source = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr", "Existing"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
 Text253 = Annotated[str, Field(min_length=1, max_length=253)]
 Region = Annotated[str, Field(min_length=1, max_length=32), checked(syntax.cloud_word, Code.NAME_INVALID)]
-Version = Annotated[str, Field(min_length=1, max_length=16)]
-Cidr = Annotated[str, Field(min_length=1, max_length=18)]
+Cidr = Annotated[str, Field(min_length=1, max_length=18, json_schema_extra={"pattern": CIDR_PATTERN})]
+
+
+def _version(pattern: str, example: str) -> Check:
+    return matching(pattern, f"be a version as {example}", Code.VALUE_INVALID)
+
+
+Text16 = Annotated[str, Field(min_length=1, max_length=16)]
+EksVersion = Annotated[Text16, _version(r"1\.[0-9]+", "EKS has them, such as `1.36`")]
+GkeVersion = Annotated[
+    Text16, _version(r"latest|1\.[0-9]+(\.[0-9]+(-gke\.[0-9]+)?)?", "GKE has them, such as `1.35` or `1.35.1-gke.1200`")
+]
+AksVersion = Annotated[Text16, _version(r"1\.[0-9]+(\.[0-9]+)?", "AKS has them, such as `1.34` or `1.34.2`")]
+NebiusVersion = Annotated[Text16, _version(r"1\.[0-9]+", "Nebius has them, such as `1.34`")]
+VultrVersion = Annotated[Text16, _version(r"v1\.[0-9]+\.[0-9]+\+[0-9]+", "VKE has them, with its build: `v1.36.1+3`")]
+ServerVersion = Annotated[Text16, _version(r"v?1\.[0-9]+([.+-].*)?", "an API server gives it, such as `1.35`")]
 
 
 _SYSTEM_NAMESPACE = FrozenDict({"namespace": "remove it: the secret is looked up in `modelplane-system`"})
@@ -100,7 +116,7 @@ class SecretKeyRef(Model):
     name: Subdomain
     """Name of the secret."""
 
-    key: Text253 = "kubeconfig"
+    key: Key = "kubeconfig"
     """Key in the secret."""
 
 
@@ -112,7 +128,7 @@ class IdentitySecretRef(Model):
     name: Subdomain
     """Name of the secret."""
 
-    key: Text253 = "private_key"
+    key: Key = "private_key"
     """Key in the secret."""
 
     type: Literal["GoogleApplicationCredentials", "AWSWebIdentityCredentials", "NebiusServiceAccountCredentials"] = (
@@ -146,7 +162,7 @@ class ExistingSource(Model):
     zone: Annotated[Text63 | None, BERTH] = None
     """The zone the cluster is in, for spreading."""
 
-    kubernetes_version: Annotated[Version | None, BERTH] = None
+    kubernetes_version: Annotated[ServerVersion | None, BERTH] = None
     """The version the cluster runs, such as `1.35`; decides what the selector language offers."""
 
 
@@ -156,7 +172,7 @@ class GkeSource(Model):
     region: Region
     """Google Cloud region."""
 
-    kubernetes_version: Version = "1.35"
+    kubernetes_version: GkeVersion = "1.35"
     """Kubernetes version."""
 
     credentials: Credentials = Credentials()
@@ -172,7 +188,7 @@ class EksSource(Model):
     region: Region
     """AWS region."""
 
-    kubernetes_version: Version = "1.36"
+    kubernetes_version: EksVersion = "1.36"
     """Kubernetes version."""
 
     credentials: Credentials = Credentials()
@@ -193,7 +209,7 @@ class AksSource(Model):
     location: Region
     """Azure region."""
 
-    kubernetes_version: Version = "1.34"
+    kubernetes_version: AksVersion = "1.34"
     """Kubernetes version."""
 
     credentials: Credentials = Credentials()
@@ -213,7 +229,7 @@ class NebiusSource(Model):
         )
     )
 
-    kubernetes_version: Version = "1.34"
+    kubernetes_version: NebiusVersion = "1.34"
     """Kubernetes version."""
 
     credentials: Credentials = Credentials()
@@ -226,7 +242,7 @@ class VultrSource(Model):
     region: Region
     """Vultr region."""
 
-    kubernetes_version: Version = "v1.36.1+3"
+    kubernetes_version: VultrVersion = "v1.36.1+3"
     """Kubernetes version, with the build suffix that VKE wants."""
 
     credentials: Credentials = Credentials()
@@ -238,6 +254,20 @@ Block = ExistingSource | GkeSource | EksSource | AksSource | NebiusSource | Vult
 
 class ClusterSource(Ruled):
     """Where the cluster comes from."""
+
+    CONDITIONS: ClassVar = (
+        ChosenBlock(
+            "source",
+            {
+                "GKE": "gke",
+                "EKS": "eks",
+                "AKS": "aks",
+                "Nebius": "nebius",
+                "Vultr": "vultr",
+                "Existing": "existing",
+            },
+        ),
+    )
 
     source: Source
     """The source; the block of the same name must be there."""
@@ -280,10 +310,3 @@ class ClusterSource(Ruled):
         if isinstance(block, AksSource):
             return block.location
         return "" if isinstance(block, NebiusSource) else block.region or ""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that the source's own block is there."""
-        if getattr(self, self.source.lower()) is None:
-            block = self.source.lower()
-            message = f"source {self.source} needs the block `{block}` beside it"
-            yield Violation(Code.BLOCK_MISSING, message, ("source",))

@@ -8,6 +8,8 @@ from pydantic import Field
 from components.api.base import Items, Model, Ruled, absent
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
+    GPU_POOL,
+    ZONED,
     ClusterVersion,
     DiskSize,
     InfrastructureDocument,
@@ -37,7 +39,7 @@ class EksNetworking(Model):
 class EksPool(MadePool):
     """A pool on EKS."""
 
-    NEEDS_ZONES: ClassVar[bool] = True
+    CONDITIONS: ClassVar = (GPU_POOL, ZONED)
 
     instance_type: Text63
     """EC2 instance type."""

@@ -10,14 +10,13 @@ from pydantic import Field
 
 from components.api import syntax
 from components.api.base import BERTH, LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
-from components.api.budget import Budget, Quota, quota_violations
+from components.api.budget import Budget, Quotas
 from components.api.codes import Code
-from components.api.frozen import FrozenMap
 from components.api.policy_settings import Policies
 from components.api.promotion import Promotion
 from components.api.providers import AwsProvider, Providers
 from components.api.registry import Registry
-from components.api.rules import DnsLabel, Violation, checked, duplicates, shown, within
+from components.api.rules import DnsLabel, Violation, checked, distinct, duplicates, shown, within
 from components.api.values import MAX_INT32, Duration, SecretName
 
 __all__ = ["AwsProvider", "Environment", "EnvironmentSpec", "Providers", "Scheduling"]
@@ -62,21 +61,17 @@ class Scheduling(Ruled):
             yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")
 
 
-class SecretCopy(Ruled):
+class SecretCopy(Model):
     """A secret that also goes where nothing in the manifests asks for it."""
 
     secret: SecretName
     """`namespace/name` of the secret."""
 
-    namespaces: Items[DnsLabel] = Field(min_length=1, max_length=64)
+    namespaces: Annotated[Items[DnsLabel], distinct("the namespace")] = Field(min_length=1, max_length=64)
     """Namespaces that get a copy."""
 
     cluster_selector: LabelSelector | None = None
     """Clusters that get a copy; all without it."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that a namespace stands once."""
-        yield from within("namespaces", duplicates(self.namespaces, str, "", "the namespace"))
 
 
 class ObservationSettings(Model):
@@ -92,7 +87,7 @@ class EnvironmentSpec(Ruled):
     layout: Literal["Single", "PerCluster"] = "Single"
     """`Single`: one Pulumi stack holds everything. `PerCluster`: one for the front doors and one for each cluster."""
 
-    front_doors: Items[DnsLabel] = ()
+    front_doors: Annotated[Items[DnsLabel], distinct("the cluster")] = ()
     """Names of the clusters that carry a public gateway. They need no GPU pools."""
 
     release: Text = "default"
@@ -104,7 +99,7 @@ class EnvironmentSpec(Ruled):
     protect: bool = False
     """Whether what holds data or serves traffic is protected from deletion."""
 
-    secrets: Items[SecretName] = ()
+    secrets: Annotated[Items[SecretName], distinct("the secret")] = ()
     """Secrets that the environment holds, as `namespace/name`. Where each one goes is derived from its uses."""
 
     providers: Providers = Providers()
@@ -128,7 +123,7 @@ class EnvironmentSpec(Ruled):
     budget: Annotated[Budget | None, LATER] = None
     """Highest cost of the fleet."""
 
-    quotas: Annotated[FrozenMap[str, Quota] | None, LATER] = None
+    quotas: Annotated[Quotas | None, LATER] = None
     """Limits by namespace: devices per accelerator, nodes, US dollars per hour."""
 
     policies: Annotated[Policies | None, LATER] = None
@@ -142,11 +137,8 @@ class EnvironmentSpec(Ruled):
 
     def rules(self) -> Iterator[Violation]:
         """Check that names in lists stand once."""
-        yield from within("frontDoors", duplicates(self.front_doors, str, "", "the cluster"))
-        yield from within("secrets", duplicates(self.secrets, str, "", "the secret"))
         copies = duplicates(self.secret_copies or (), lambda each: each.secret, "secret", "the secret")
         yield from within("secretCopies", copies)
-        yield from within("quotas", quota_violations(self.quotas))
 
 
 class Environment(Document):

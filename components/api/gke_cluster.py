@@ -8,6 +8,8 @@ from pydantic import Field
 from components.api.base import Items, Model, Ruled, absent
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
+    GPU_POOL,
+    ZONED,
     ClusterVersion,
     DiskSize,
     Gpu,
@@ -45,7 +47,7 @@ class GkeGpu(Gpu):
 class GkePool(MadePool):
     """A pool on GKE."""
 
-    NEEDS_ZONES: ClassVar[bool] = True
+    CONDITIONS: ClassVar = (GPU_POOL, ZONED)
 
     machine_type: Text63
     """GCE machine type."""

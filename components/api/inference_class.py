@@ -1,15 +1,16 @@
 """InferenceClass: a hardware recipe, what a node of a pool has and how a cloud makes it. Pure data."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api import syntax
 from components.api.base import Items, Manifest, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import ChosenBlock, ExactlyOne, Needs, Together
 from components.api.frozen import FrozenDict, FrozenMap
-from components.api.rules import Violation, checked, duplicates, shown, within
+from components.api.rules import Violation, checked, duplicates, key_violations, shown, within
 
 Provider = Literal["GKE", "EKS", "AKS", "Nebius", "Vultr"]
 Text63 = Annotated[str, Field(min_length=1, max_length=63)]
@@ -21,7 +22,7 @@ DiskSize = Annotated[int, Field(ge=10, le=65536)]
 class Accelerator(Model):
     """The accelerator of a machine type."""
 
-    type: Text63
+    type: Annotated[Text63, checked(syntax.label_value, Code.NAME_INVALID)]
     """Accelerator name; becomes the node label `modelplane.ai/gpu`. On GKE it is also what is asked of the cloud."""
 
     count: Annotated[int, Field(ge=1, le=16)]
@@ -99,6 +100,10 @@ class VultrProvisioning(Model):
 class Provisioning(Ruled):
     """How a cloud makes a node of this class."""
 
+    CONDITIONS: ClassVar = (
+        ChosenBlock("provider", {"GKE": "gke", "EKS": "eks", "AKS": "aks", "Nebius": "nebius", "Vultr": "vultr"}),
+    )
+
     provider: Provider
     """The cloud; the block of the same name must be there. Blocks of other clouds may stand beside it."""
 
@@ -121,16 +126,13 @@ class Provisioning(Ruled):
         """Whether a node can be made on ``provider``."""
         return getattr(self, provider.lower(), None) is not None
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that the provider's own block is there."""
-        if not self.offers(self.provider):
-            block = self.provider.lower()
-            message = f"provider {self.provider} needs the block `{block}` beside it"
-            yield Violation(Code.BLOCK_MISSING, message, ("provider",))
-
 
 class Attribute(Ruled):
     """One typed attribute of a device; exactly one field is set."""
+
+    CONDITIONS: ClassVar = (
+        ExactlyOne("an attribute sets exactly one of", ("string", "version", "bool_value", "int_value")),
+    )
 
     string: Annotated[str, Field(max_length=253)] | None = None
     """Text."""
@@ -154,14 +156,6 @@ class Attribute(Ruled):
         """The value, whatever its type."""
         return next((value for _, value in self._fields() if value is not None), None)
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that exactly one type is set."""
-        names = [name for name, value in self._fields() if value is not None]
-        if len(names) != 1:
-            found = f"{', '.join(names[:-1])} and {names[-1]} are" if names else "none is"
-            message = f"an attribute sets exactly one of string, version, bool and int; {found} set"
-            yield Violation(Code.FIELD_CONFLICT, message)
-
     def _fields(self) -> tuple[tuple[str, str | bool | int | None], ...]:
         return (
             ("string", self.string),
@@ -178,8 +172,36 @@ class Capacity(Model):
     """A Kubernetes quantity, such as `141Gi`."""
 
 
+def _claimed(device: "Device") -> Iterator[Violation]:
+    """Yield what no ResourceSlice and no claim could hold; what is only matched may bear any name."""
+    if device.claim != "DRA":
+        return
+    if device.device_class_name and (reason := syntax.dns_subdomain(device.device_class_name)):
+        yield Violation(Code.NAME_INVALID, f"{shown(device.device_class_name)} must {reason}", ("deviceClassName",))
+    if reason := syntax.short_subdomain(device.driver):
+        yield Violation(Code.NAME_INVALID, f"the driver {shown(device.driver)} must {reason}", ("driver",))
+    for field, entries in (("attributes", device.attributes), ("capacity", device.capacity)):
+        found = key_violations(entries, syntax.device_key, Code.NAME_INVALID, f"name of an entry of {field},")
+        yield from within(field, found)
+
+
+_CLAIM_NAMES: Final = {
+    "if": {"type": "object", "properties": {"claim": {"enum": ["DRA", None]}}},
+    "then": {
+        "properties": {
+            "deviceClassName": syntax.said(syntax.dns_subdomain),
+            "driver": syntax.said(syntax.short_subdomain),
+            "attributes": {"propertyNames": syntax.said(syntax.device_key)},
+            "capacity": {"propertyNames": syntax.said(syntax.device_key)},
+        }
+    },
+}
+
+
 class Device(Ruled):
     """One kind of device on a node, not one physical device."""
+
+    CONDITIONS: ClassVar = (Needs("device_class_name", "claim", ("DRA",)), Together(_claimed, (_CLAIM_NAMES,)))
 
     name: Text63
     """Name within the class."""
@@ -201,17 +223,6 @@ class Device(Ruled):
 
     capacity: FrozenMap[str, Capacity] = Field(default=FrozenDict(), max_length=32)
     """Capacities by bare or `domain/name` key."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that a claim names a DeviceClass."""
-        if self.claim != "DRA":
-            return
-        if self.device_class_name is None:
-            message = "`deviceClassName` is missing; a device that is claimed (claim: DRA) needs it"
-            yield Violation(Code.FIELD_MISSING, message)
-        elif reason := syntax.dns_subdomain(self.device_class_name):
-            message = f"{shown(self.device_class_name)} must {reason}"
-            yield Violation(Code.NAME_INVALID, message, ("deviceClassName",))
 
 
 class InferenceClassSpec(Ruled):

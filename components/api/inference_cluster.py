@@ -19,10 +19,10 @@ from components.api.cluster_source import (
     Source,
     VultrSource,
 )
-from components.api.frozen import FrozenMap
-from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_violations
-from components.api.rules import DnsLabel, Violation, duplicates, within
-from components.api.stack_override import ComponentOverride, override_violations
+from components.api.conditions import Schema, Together
+from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_schema, pool_violations
+from components.api.rules import DnsLabel, Violation, distinct, duplicates, within
+from components.api.stack_override import Overrides
 
 __all__ = [
     "AksSource",
@@ -59,8 +59,27 @@ class Taint(Model):
     """`NoSchedule` keeps new replicas off, `NoExecute` also moves those that are there."""
 
 
+def _pools(spec: "InferenceClusterSpec") -> Iterator[Violation]:
+    for index, pool in enumerate(spec.node_pools):
+        for found in pool_violations(pool, spec.cluster.source, spec.cluster.block):
+            yield from within("nodePools", within(index, [found]))
+
+
+def _pools_of(source: str) -> Schema:
+    """Say what a source asks of every pool."""
+    chosen = {"type": "object", "required": ["source"], "properties": {"source": {"const": source}}}
+    return {
+        "if": {"properties": {"cluster": chosen}},
+        "then": {"properties": {"nodePools": {"items": pool_schema(source)}}},
+    }
+
+
 class InferenceClusterSpec(Ruled):
     """One cluster."""
+
+    CONDITIONS: ClassVar = (
+        Together(_pools, tuple(_pools_of(source) for source in ("EKS", "GKE", "AKS", "Nebius", "Vultr"))),
+    )
 
     cluster: ClusterSource
     """Where it comes from."""
@@ -80,30 +99,22 @@ class InferenceClusterSpec(Ruled):
     lost: Annotated[bool, BERTH] = False
     """The cluster is gone for good: Berth forgets it and lists what may still cost money."""
 
-    overrides: Annotated[FrozenMap[str, ComponentOverride] | None, LATER] = None
+    overrides: Annotated[Overrides | None, LATER] = None
     """Versions and values that take the place of the release's, by component."""
 
-    disabled_components: Annotated[Items[DnsLabel] | None, Field(max_length=64), LATER] = None
+    disabled_components: Annotated[
+        Annotated[Items[DnsLabel], Field(max_length=64), distinct("the component")] | None, LATER
+    ] = None
     """Components of the release that are not installed, because the cluster brings them itself."""
 
     driver_management: Annotated[Literal["Image", "Operator", "Manual"] | None, LATER] = None
     """Who installs the GPU driver: the nodes' `Image`, the GPU `Operator` of the release, or somebody by hand."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that taints, pools and components are listed once, and pools fit the source."""
+        """Check that taints and pools are listed once."""
         taints = duplicates(self.taints, lambda taint: (taint.key, taint.effect), "key", "the taint")
         yield from within("taints", taints)
-        yield from within("overrides", override_violations(self.overrides))
-        components = duplicates(self.disabled_components or (), str, "", "the component")
-        yield from within("disabledComponents", components)
         yield from within("nodePools", duplicates(self.node_pools, lambda pool: pool.name, "name", "the pool"))
-        for index, pool in enumerate(self.node_pools):
-            found = pool_violations(pool, self.cluster.source, self.cluster.block)
-            for violation in found:
-                path = ("nodePools", index, *violation.path)
-                yield Violation(
-                    violation.code, violation.message, path, violation.allowed, violation.hint, violation.at_key
-                )
 
 
 class InferenceCluster(Manifest):

@@ -1,26 +1,39 @@
 """InferenceGateway: the public entry of the fleet, a Traefik gateway on the front doors."""
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from components.api.base import Manifest, Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Violation
+from components.api.conditions import ChosenBlock
+from components.api.networks import POOL_PATTERN, address_pool
+from components.api.rules import checked, matching
 
 
 class MetalLb(Model):
     """Addresses for load balancers where the cloud has none."""
 
-    address_pool: Annotated[str, Field(min_length=1)]
+    address_pool: Annotated[
+        str, Field(min_length=1), checked(address_pool, Code.NETWORK_INVALID, said={"pattern": POOL_PATTERN})
+    ]
     """Range of addresses inside the nodes' network."""
 
 
 class Traefik(Ruled):
     """Settings of Traefik."""
 
-    version: Annotated[str, Field(min_length=1)]
+    CONDITIONS: ClassVar = (ChosenBlock("load_balancer", {"MetalLB": "metallb"}),)
+
+    version: Annotated[
+        str,
+        Field(min_length=1),
+        matching(
+            r"([~^=]|[<>]=?)? ?v?[0-9]+(\.([0-9]+|x|\*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?",
+            "be the version of a chart, such as `40.2.0`",
+            Code.VALUE_INVALID,
+        ),
+    ]
     """Version of the Helm chart."""
 
     load_balancer: Literal["MetalLB"] | None = None
@@ -29,26 +42,17 @@ class Traefik(Ruled):
     metallb: MetalLb | None = None
     """Addresses for MetalLB."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that MetalLB has addresses."""
-        if self.load_balancer == "MetalLB" and self.metallb is None:
-            message = "loadBalancer MetalLB needs the block `metallb` beside it"
-            yield Violation(Code.BLOCK_MISSING, message, ("loadBalancer",))
-
 
 class InferenceGatewaySpec(Ruled):
     """The public entry."""
+
+    CONDITIONS: ClassVar = (ChosenBlock("backend", {"Traefik": "traefik"}),)
 
     backend: Literal["Traefik"]
     """The implementation."""
 
     traefik: Traefik | None = None
     """Settings of Traefik."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that the backend's own block is there."""
-        if self.traefik is None:
-            yield Violation(Code.BLOCK_MISSING, "backend Traefik needs the block `traefik` beside it", ("backend",))
 
 
 class InferenceGateway(Manifest):

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from components.api.base import Document, Items, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import Beside, Condition, Needs
 from components.api.rules import Violation, duplicates, within
 
 INFRASTRUCTURE: Final = "infrastructure.modelplane.ai/v1alpha1"
@@ -40,14 +41,20 @@ class Gpu(Model):
     """Accelerator name; the value of a node label."""
 
 
+GPU_POOL: Final = Needs("gpu", "role", ("GPU",), where="role")
+"""A GPU pool names its accelerator."""
+
+ZONED: Final = Needs("zones", "role", ("GPU",), code=Code.ZONE_INVALID, where="role")
+"""A GPU pool of this cloud names its zones."""
+
+MINIMUM: Final = Beside("min_node_count", "max_node_count")
+"""This cloud takes a minimum only beside a maximum."""
+
+
 class MadePool(Ruled):
     """A pool as a machine wrote it: the system's or one with GPUs."""
 
-    NEEDS_ZONES: ClassVar[bool] = False
-    """Whether a GPU pool of this cloud names its zones."""
-
-    MINIMUM_NEEDS_MAXIMUM: ClassVar[bool] = False
-    """Whether this cloud takes a minimum only beside a maximum."""
+    CONDITIONS: ClassVar[tuple[Condition, ...]] = (GPU_POOL,)
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
     """Name of the pool."""
@@ -66,16 +73,6 @@ class MadePool(Ruled):
 
     gpu: Gpu | None = None
     """The accelerator; needed on a GPU pool."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that a GPU pool says what its cloud needs."""
-        if self.role == "GPU" and self.gpu is None:
-            yield Violation(Code.FIELD_MISSING, "`gpu` is missing; a pool with role GPU needs it", ("role",))
-        if self.role == "GPU" and self.NEEDS_ZONES and not getattr(self, "zones", ()):
-            yield Violation(Code.ZONE_INVALID, "`zones` are missing; a pool with role GPU needs them", ("role",))
-        if self.MINIMUM_NEEDS_MAXIMUM and self.min_node_count is not None and self.max_node_count is None:
-            message = "minNodeCount needs maxNodeCount beside it"
-            yield Violation(Code.FIELD_CONFLICT, message, ("minNodeCount",), at_key=True)
 
 
 def pool_names(pools: Items[MadePool]) -> Iterator[Violation]:

@@ -1,6 +1,5 @@
 """ModelCache: weights staged once on every cluster that may serve them."""
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -9,18 +8,23 @@ from components.api import syntax
 from components.api.base import BERTH, LATER, Items, LabelSelector, Manifest, OwnValues, Ruled, ShortMetadata
 from components.api.cache_source import S3, AuthSecret, Gcs, HuggingFace, Ngc, Oci, Pvc
 from components.api.codes import Code
-from components.api.rules import Violation, checked, duplicates, within
+from components.api.conditions import ChosenBlock
+from components.api.rules import checked, distinct
 
 __all__ = ["AuthSecret", "HuggingFace", "ModelCache", "ModelCacheSpec"]
 
 Pattern = Annotated[str, Field(min_length=1, max_length=253), checked(syntax.file_pattern, Code.VALUE_INVALID)]
 
-_BLOCKS: Final = {"HuggingFace": "huggingFace", "S3": "s3", "GCS": "gcs", "OCI": "oci", "PVC": "pvc", "NGC": "ngc"}
+_BLOCKS: Final = {"HuggingFace": "hugging_face", "S3": "s3", "GCS": "gcs", "OCI": "oci", "PVC": "pvc", "NGC": "ngc"}
 """The block of each source."""
+
+Patterns = Annotated[Items[Pattern], Field(min_length=1, max_length=64), distinct("the pattern")]
 
 
 class ModelCacheSpec(Ruled):
     """Weights and where they are staged."""
+
+    CONDITIONS: ClassVar = (ChosenBlock("source", _BLOCKS),)
 
     source: Annotated[
         Literal["HuggingFace", "S3", "GCS", "OCI", "PVC", "NGC"],
@@ -49,10 +53,10 @@ class ModelCacheSpec(Ruled):
     ngc: Annotated[Ngc | None, LATER] = None
     """A model on NVIDIA NGC."""
 
-    include: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), BERTH] = None
+    include: Annotated[Patterns | None, BERTH] = None
     """Patterns of the files to stage, such as `*.safetensors`; all without it."""
 
-    exclude: Annotated[Items[Pattern] | None, Field(min_length=1, max_length=64), BERTH] = None
+    exclude: Annotated[Patterns | None, BERTH] = None
     """Patterns of files to leave out, even if they are included."""
 
     checksum: Annotated[Annotated[str, checked(syntax.checksum, Code.VALUE_INVALID)] | None, LATER] = None
@@ -62,17 +66,6 @@ class ModelCacheSpec(Ruled):
         None
     )
     """Image of the job that stages; it needs `sh` and `pip`."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that the source's own block is there, and a pattern stands once."""
-        block = _BLOCKS[self.source]
-        blocks: dict[str, object] = {"huggingFace": self.hugging_face, "s3": self.s3, "gcs": self.gcs}
-        blocks |= {"oci": self.oci, "pvc": self.pvc, "ngc": self.ngc}
-        if blocks[block] is None:
-            message = f"source {self.source} needs the block `{block}` beside it"
-            yield Violation(Code.BLOCK_MISSING, message, ("source",))
-        yield from within("include", duplicates(self.include or (), str, "", "the pattern"))
-        yield from within("exclude", duplicates(self.exclude or (), str, "", "the pattern"))
 
 
 class ModelCache(Manifest):

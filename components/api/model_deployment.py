@@ -1,7 +1,7 @@
 """ModelDeployment: replicas of a model across the fleet, each one or more engines on one cluster."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from components.api.base import (
     ServiceMetadata,
 )
 from components.api.codes import Code
+from components.api.conditions import NOTHING, Belongs, Schema, Together, given
 from components.api.frozen import FrozenDict
 from components.api.pod_template import PodTemplate
 from components.api.rules import DnsLabel, OwnLabels, Subdomain, Violation, duplicates, shown, within
@@ -38,8 +39,30 @@ class Serving(Model):
     """`Unified`: every engine does all. `PrefillDecode`: one engine reads the prompt, another writes the answer."""
 
 
+def _compared(toleration: "Toleration") -> Iterator[Violation]:
+    if toleration.operator == "Equal" and not toleration.key:
+        message = "a toleration with operator Equal, the default, needs a key"
+        yield Violation(Code.TOLERATION_INVALID, message, hint="to tolerate everything, write `operator: Exists`")
+    if toleration.operator == "Exists" and toleration.value:
+        message = "a toleration with operator Exists takes no value"
+        yield Violation(Code.TOLERATION_INVALID, message, ("value",), hint="remove it, or write `operator: Equal`")
+
+
+_EXISTS: Final = {"type": "object", "required": ["operator"], "properties": {"operator": {"const": "Exists"}}}
+
+
 class Toleration(Ruled):
     """Lets replicas onto a tainted cluster."""
+
+    CONDITIONS: ClassVar = (
+        Together(
+            _compared,
+            (
+                {"if": _EXISTS, "then": {"properties": {"value": {"enum": [None, ""]}}}},
+                {"if": {"not": _EXISTS}, "then": given("key", but=("",))},
+            ),
+        ),
+    )
 
     key: str | None = None
     """Key of the taint; empty with `Exists` tolerates everything."""
@@ -53,26 +76,19 @@ class Toleration(Ruled):
     effect: Literal["NoSchedule", "NoExecute"] | None = None
     """Effect of the taint; without it both match."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that `Equal` compares a key, `Exists` compares no value."""
-        if self.operator == "Equal" and not self.key:
-            message = "a toleration with operator Equal, the default, needs a key"
-            yield Violation(Code.TOLERATION_INVALID, message, hint="to tolerate everything, write `operator: Exists`")
-        if self.operator == "Exists" and self.value:
-            message = "a toleration with operator Exists takes no value"
-            yield Violation(Code.TOLERATION_INVALID, message, ("value",), hint="remove it, or write `operator: Equal`")
+
+def _condition(selector: "Selector") -> Iterator[Violation]:
+    if selector.cel is None:
+        yield Violation(Code.SELECTOR_EMPTY, "the selector is empty; it needs a condition in `cel`")
 
 
 class Selector(Ruled):
     """A condition on one device."""
 
+    CONDITIONS: ClassVar = (Together(_condition, (given("cel"),)),)
+
     cel: Annotated[str, Field(min_length=1, max_length=10240)] | None = None
     """A CEL expression over `device`, as in Kubernetes dynamic resource allocation."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is a condition."""
-        if self.cel is None:
-            yield Violation(Code.SELECTOR_EMPTY, "the selector is empty; it needs a condition in `cel`")
 
 
 class DeviceRequest(Model):
@@ -109,6 +125,8 @@ class Worker(Model):
 class Member(Ruled):
     """A pod role inside an engine."""
 
+    CONDITIONS: ClassVar = (Belongs("worker", "role", ("Worker",), code=Code.ENGINE_SHAPE),)
+
     role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
     """`Standalone` is an engine of one pod; a gang has one `Leader` and one `Worker` entry."""
 
@@ -126,15 +144,39 @@ class Member(Ruled):
         """Pods of this member in one copy of its engine."""
         return self.worker.nodes if self.worker else 1
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that followers belong to the Worker."""
-        if self.worker is not None and self.role != "Worker":
-            message = f"`worker` belongs to a member with role Worker, and this one is a {self.role}"
-            yield Violation(Code.ENGINE_SHAPE, message, ("worker",), at_key=True)
+
+def engine_violations(roles: Sequence[str]) -> Iterator[Violation]:
+    """Yield what is wrong with the roles of an engine's members."""
+    if sorted(roles) not in (["Standalone"], ["Leader", "Worker"]):
+        message = "members must be one Standalone, or one Leader and one Worker; here: " + ", ".join(roles)
+        yield Violation(Code.ENGINE_SHAPE, message, ("members",), at_key=True)
+
+
+def _role(*roles: str | None) -> Schema:
+    required: Schema = {} if None in roles else {"required": ["role"]}
+    return {"type": "object", "properties": {"role": {"enum": list(roles)}}, **required}
+
+
+_ALONE: Final = {"minItems": 1, "maxItems": 1, "items": _role("Standalone", None)}
+_GANG: Final = {"minItems": 2, "maxItems": 2, "allOf": [{"contains": _role(each)} for each in ("Leader", "Worker")]}
+
+ENGINE_SCHEMA: Final[Schema] = {"properties": {"members": {"anyOf": [_ALONE, _GANG]}}}
+"""What ``engine_violations`` is in JSON Schema."""
+
+
+def _engine(engine: "Engine") -> Iterator[Violation]:
+    yield from engine_violations([member.role for member in engine.members])
+    if all(member.node_selector is None for member in engine.members):
+        message = f"no member of the engine {shown(engine.name)} has a nodeSelector, so it asks for no device"
+        yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
 
 
 class Engine(Ruled):
     """A process group inside a replica."""
+
+    CONDITIONS: ClassVar = (
+        Together(_engine, (ENGINE_SCHEMA, {"properties": {"members": {"contains": given("nodeSelector")}}})),
+    )
 
     name: DnsLabel
     """Name within the deployment."""
@@ -153,13 +195,6 @@ class Engine(Ruled):
         """Whether the engine has more than one pod."""
         return self.members[0].role != "Standalone"
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that members make a whole engine, and something is asked of a node."""
-        yield from engine_violations([member.role for member in self.members])
-        if all(member.node_selector is None for member in self.members):
-            message = f"no member of the engine {shown(self.name)} has a nodeSelector, so it asks for no device"
-            yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
-
 
 class ReplicaMetadata(Model):
     """Labels of replicas and endpoints."""
@@ -168,8 +203,42 @@ class ReplicaMetadata(Model):
     """Labels that services select on; pods do not get them."""
 
 
+def phase_violations(mode: str, phases: Sequence[str | None]) -> Iterator[Violation]:
+    """Yield what is wrong with the phases of a replica's engines under its serving mode."""
+    if mode == "Unified":
+        for index, phase in enumerate(phases):
+            if phase is not None:
+                message = f"phase {phase} needs serving mode PrefillDecode, and the mode is Unified"
+                yield Violation(Code.ENGINE_SHAPE, message, ("engines", index, "phase"), at_key=True)
+    elif sorted(phase or "" for phase in phases) != ["Decode", "Prefill"]:
+        found = ", ".join(phase or "none" for phase in phases)
+        message = f"mode PrefillDecode needs two engines, one of phase Prefill and one of Decode; here: {found}"
+        yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)
+
+
+def _phase(value: str) -> Schema:
+    return {"type": "object", "required": ["phase"], "properties": {"phase": {"const": value}}}
+
+
+_SPLIT: Final = {"type": "object", "required": ["mode"], "properties": {"mode": {"const": "PrefillDecode"}}}
+_TWO: Final = {"minItems": 2, "maxItems": 2, "allOf": [{"contains": _phase(each)} for each in ("Prefill", "Decode")]}
+
+PHASE_SCHEMA: Final[Schema] = {
+    "if": {"type": "object", "required": ["serving"], "properties": {"serving": _SPLIT}},
+    "then": {"properties": {"engines": _TWO}},
+    "else": {"properties": {"engines": {"items": {"properties": {"phase": NOTHING}}}}},
+}
+"""What ``phase_violations`` is in JSON Schema."""
+
+
+def _phases(spec: "ReplicaSpec") -> Iterator[Violation]:
+    yield from phase_violations(spec.serving.mode, [engine.phase for engine in spec.engines])
+
+
 class ReplicaSpec(Ruled):
     """One replica, and where it may run."""
+
+    CONDITIONS: ClassVar = (Together(_phases, (PHASE_SCHEMA,)),)
 
     cluster_selector: LabelSelector | None = None
     """Clusters it may run on; all without it."""
@@ -194,9 +263,8 @@ class ReplicaSpec(Ruled):
     """Tokens per block of the KV cache, for prefix routing; read from the engine's arguments without it."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that engines have different names, and phases fit the serving mode."""
+        """Check that engines have different names."""
         yield from within("engines", duplicates(self.engines, lambda engine: engine.name, "name", "the engine"))
-        yield from phase_violations(self.serving.mode, [engine.phase for engine in self.engines])
 
 
 class ReplicaTemplate(Model):
@@ -268,23 +336,3 @@ class ModelDeployment(Manifest):
 
     spec: ModelDeploymentSpec
     """The deployment."""
-
-
-def engine_violations(roles: Sequence[str]) -> Iterator[Violation]:
-    """Yield what is wrong with the roles of an engine's members."""
-    if sorted(roles) not in (["Standalone"], ["Leader", "Worker"]):
-        message = "members must be one Standalone, or one Leader and one Worker; here: " + ", ".join(roles)
-        yield Violation(Code.ENGINE_SHAPE, message, ("members",), at_key=True)
-
-
-def phase_violations(mode: str, phases: Sequence[str | None]) -> Iterator[Violation]:
-    """Yield what is wrong with the phases of a replica's engines under its serving mode."""
-    if mode == "Unified":
-        for index, phase in enumerate(phases):
-            if phase is not None:
-                message = f"phase {phase} needs serving mode PrefillDecode, and the mode is Unified"
-                yield Violation(Code.ENGINE_SHAPE, message, ("engines", index, "phase"), at_key=True)
-    elif sorted(phase or "" for phase in phases) != ["Decode", "Prefill"]:
-        found = ", ".join(phase or "none" for phase in phases)
-        message = f"mode PrefillDecode needs two engines, one of phase Prefill and one of Decode; here: {found}"
-        yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)

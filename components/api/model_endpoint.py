@@ -8,6 +8,7 @@ from pydantic import Field
 from components.api import syntax
 from components.api.base import LATER, Manifest, Model, Ruled, ServiceMetadata
 from components.api.codes import Code
+from components.api.conditions import Together, given
 from components.api.rules import Subdomain, Violation, checked
 from components.api.service_settings import CaSecretRef, Header
 from components.api.values import Key
@@ -46,8 +47,18 @@ class EndpointTls(Model):
     """Who must have signed it; the public authorities without it."""
 
 
+def _certified(spec: "ModelEndpointSpec") -> Iterator[Violation]:
+    if spec.tls is not None and not spec.url.startswith("https://"):
+        message = "`tls` belongs to a URL that begins with `https://`"
+        yield Violation(Code.FIELD_CONFLICT, message, ("tls",), at_key=True)
+
+
 class ModelEndpointSpec(Ruled):
     """An address."""
+
+    CONDITIONS: ClassVar = (
+        Together(_certified, ({"if": given("tls"), "then": {"properties": {"url": {"pattern": "^https://"}}}},)),
+    )
 
     url: Annotated[str, Field(min_length=1), checked(syntax.url, Code.URL_INVALID)]
     """Full URL; scheme, host and port are used for routing."""
@@ -63,12 +74,6 @@ class ModelEndpointSpec(Ruled):
 
     tls: Annotated[EndpointTls | None, LATER] = None
     """What the endpoint's certificate must be."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that only an endpoint with a certificate has settings of one."""
-        if self.tls is not None and not self.url.startswith("https://"):
-            message = "`tls` belongs to a URL that begins with `https://`"
-            yield Violation(Code.FIELD_CONFLICT, message, ("tls",), at_key=True)
 
 
 class ModelEndpoint(Manifest):

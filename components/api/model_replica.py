@@ -10,7 +10,10 @@ from pydantic import Field
 
 from components.api.base import Document, Items, Model, Ruled, absent
 from components.api.codes import Code
+from components.api.conditions import Belongs, Together, given
 from components.api.model_deployment import (
+    ENGINE_SCHEMA,
+    PHASE_SCHEMA,
     ModelCacheRef,
     Selector,
     Serving,
@@ -43,6 +46,8 @@ class PlacedRequest(Model):
 class PlacedMember(Ruled):
     """A member on its pool."""
 
+    CONDITIONS: ClassVar = (Belongs("worker", "role", ("Worker",), code=Code.ENGINE_SHAPE),)
+
     role: Literal["Standalone", "Leader", "Worker"] = "Standalone"
     """Its role in the engine."""
 
@@ -59,16 +64,24 @@ class PlacedMember(Ruled):
     """What its pods look like."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that followers belong to the Worker and requests have different names."""
-        if self.worker is not None and self.role != "Worker":
-            message = f"`worker` belongs to a member with role Worker, and this one is a {self.role}"
-            yield Violation(Code.ENGINE_SHAPE, message, ("worker",), at_key=True)
+        """Check that requests have different names."""
         names = duplicates(self.device_requests, lambda request: request.name, "name", "the request")
         yield from within("deviceRequests", names)
 
 
+def _engine(engine: "PlacedEngine") -> Iterator[Violation]:
+    yield from engine_violations([member.role for member in engine.members])
+    if not any(member.device_requests for member in engine.members):
+        message = "no member of this engine has deviceRequests"
+        yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
+
+
 class PlacedEngine(Ruled):
     """An engine on its pools."""
+
+    CONDITIONS: ClassVar = (
+        Together(_engine, (ENGINE_SCHEMA, {"properties": {"members": {"contains": given("deviceRequests")}}})),
+    )
 
     name: Text63
     """Name within the replica."""
@@ -82,16 +95,15 @@ class PlacedEngine(Ruled):
     members: Items[PlacedMember] = Field(min_length=1, max_length=2)
     """Its members."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that members make a whole engine, and one of them claims devices."""
-        yield from engine_violations([member.role for member in self.members])
-        if not any(member.device_requests for member in self.members):
-            message = "no member of this engine has deviceRequests"
-            yield Violation(Code.SELECTOR_EMPTY, message, ("members",), at_key=True)
+
+def _phases(spec: "ModelReplicaSpec") -> Iterator[Violation]:
+    yield from phase_violations(spec.serving.mode, [engine.phase for engine in spec.engines])
 
 
 class ModelReplicaSpec(Ruled):
     """A placed replica."""
+
+    CONDITIONS: ClassVar = (Together(_phases, (PHASE_SCHEMA,)),)
 
     cluster_name: Annotated[str, Field(min_length=1)]
     """The cluster it is pinned to."""
@@ -106,9 +118,8 @@ class ModelReplicaSpec(Ruled):
     """Its engines."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that engines have different names, and phases fit the serving mode."""
+        """Check that engines have different names."""
         yield from within("engines", duplicates(self.engines, lambda engine: engine.name, "name", "the engine"))
-        yield from phase_violations(self.serving.mode, [engine.phase for engine in self.engines])
 
 
 class ModelReplica(Document):

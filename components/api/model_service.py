@@ -7,7 +7,8 @@ from pydantic import Field
 
 from components.api.base import LATER, Items, Manifest, Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Labels, Violation, duplicates, within
+from components.api.conditions import Together, given
+from components.api.rules import Labels, Violation, distinct
 from components.api.service_settings import Authentication, Hostname, RateLimit, ServiceTimeouts, ServiceTls
 
 
@@ -35,13 +36,23 @@ class EndpointGroup(Model):
     """The endpoints of the group."""
 
 
+def _named(spec: "ModelServiceSpec") -> Iterator[Violation]:
+    if spec.tls is not None and not spec.hostnames:
+        message = "`hostnames` are missing; a certificate is for names"
+        yield Violation(Code.FIELD_MISSING, message, ("tls",), at_key=True)
+
+
 class ModelServiceSpec(Ruled):
     """One address."""
+
+    CONDITIONS: ClassVar = (Together(_named, ({"if": given("tls"), "then": given("hostnames")},)),)
 
     endpoints: Items[EndpointGroup] = Field(min_length=1)
     """Weighted groups of endpoints."""
 
-    hostnames: Annotated[Items[Hostname] | None, Field(min_length=1, max_length=16), LATER] = None
+    hostnames: Annotated[
+        Annotated[Items[Hostname], distinct("the name")] | None, Field(min_length=1, max_length=16), LATER
+    ] = None
     """Names the service answers to, instead of a path of the front door's address."""
 
     tls: Annotated[ServiceTls | None, LATER] = None
@@ -55,13 +66,6 @@ class ModelServiceSpec(Ruled):
 
     timeouts: Annotated[ServiceTimeouts | None, LATER] = None
     """How long a request may take."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that names stand once, and a certificate has names."""
-        yield from within("hostnames", duplicates(self.hostnames or (), str, "", "the name"))
-        if self.tls is not None and not self.hostnames:
-            message = "`hostnames` are missing; a certificate is for names"
-            yield Violation(Code.FIELD_MISSING, message, ("tls",), at_key=True)
 
 
 class ModelService(Manifest):

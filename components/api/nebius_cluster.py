@@ -7,8 +7,10 @@ from pydantic import Field
 
 from components.api.base import Items, Ruled
 from components.api.cluster_source import Credentials
-from components.api.codes import Code
+from components.api.conditions import Belongs, ChosenBlock
 from components.api.infrastructure import (
+    GPU_POOL,
+    MINIMUM,
     ClusterVersion,
     Count,
     DiskSize,
@@ -32,26 +34,22 @@ class NebiusGpu(Gpu):
 class NebiusFabric(Ruled):
     """The fast network between the nodes of a pool."""
 
+    CONDITIONS: ClassVar = (
+        ChosenBlock("type", {"InfiniBand": "infiniband"}),
+        Belongs("infiniband", "type", ("InfiniBand",)),
+    )
+
     type: Literal["None", "InfiniBand"] = "None"
     """Whether there is one."""
 
     infiniband: InfiniBand | None = None
     """Which fabric."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that InfiniBand and its settings stand together."""
-        if self.type == "InfiniBand" and self.infiniband is None:
-            message = "type InfiniBand needs the block `infiniband` beside it"
-            yield Violation(Code.BLOCK_MISSING, message, ("type",))
-        if self.type == "None" and self.infiniband is not None:
-            message = "`infiniband` belongs to type InfiniBand, and the type is None"
-            yield Violation(Code.FIELD_CONFLICT, message, ("infiniband",), at_key=True)
-
 
 class NebiusPool(MadePool):
     """A pool on Nebius."""
 
-    MINIMUM_NEEDS_MAXIMUM: ClassVar[bool] = True
+    CONDITIONS: ClassVar = (GPU_POOL, MINIMUM)
 
     platform: Text63
     """Platform."""

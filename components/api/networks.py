@@ -1,11 +1,20 @@
 """Rules of address ranges: what networks, their subnets and the ranges of pods and Services must be to each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, ip_address, ip_network
 from itertools import combinations
+from typing import Final
 
 from components.api.codes import Code
 from components.api.rules import Violation, shown
+
+_BYTE = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+
+CIDR_PATTERN: Final = rf"^{_BYTE}(\.{_BYTE}){{3}}/([89]|1[0-9]|2[0-8])$"
+"""How a range is written; whether it begins where its prefix says is more than a pattern knows."""
+
+POOL_PATTERN: Final = r"^[0-9a-fA-F.:]+(/[0-9]{1,3}|[ ]*-[ ]*[0-9a-fA-F.:]+)$"
+"""How addresses for load balancers are written."""
 
 _WIDEST, _NARROWEST = 16, 28  # prefix lengths that AWS accepts for VPCs and subnets
 _WIDEST_ELSEWHERE = 8
@@ -61,6 +70,19 @@ def inside(field: str, text: str, outer: str) -> Iterator[Violation]:
         yield Violation(Code.NETWORK_INVALID, reason, (field,))
     elif around is not None and not network.subnet_of(around):
         yield Violation(Code.NETWORK_INVALID, f"{shown(text)} does not lie in {outer}", (field,))
+
+
+def address_pool(text: str) -> str:
+    """Check addresses for load balancers as MetalLB takes them; the answer follows "must", and is empty when right."""
+    wanted = "be a range of addresses such as `10.0.0.240-10.0.0.250` or `10.0.0.240/28`"
+    first, dash, last = (part.strip() for part in text.partition("-"))
+    try:
+        if not dash:
+            return "" if "/" in text and ip_network(text, strict=False) else wanted
+        low, high = ip_address(first), ip_address(last)
+    except ValueError:
+        return wanted
+    return "" if (low.version, int(low)) <= (high.version, int(high)) and low.version == high.version else wanted
 
 
 def _network(text: str, *, widest: int = _WIDEST) -> tuple[IPv4Network | None, str]:

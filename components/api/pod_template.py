@@ -1,19 +1,32 @@
 """The pod of an engine's member: one container named ``engine``, what stands beside it, its labels."""
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from components.api import syntax
 from components.api.base import BERTH, Items, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import Together
 from components.api.env_var import EnvVar, ObjectName
 from components.api.frozen import FrozenDict
 from components.api.near import did_you_mean
-from components.api.probe import Probe, restart_violations
+from components.api.probe import RESTART_SCHEMA, Probe, restart_violations
 from components.api.resources import Resources
-from components.api.rules import Annotations, DnsLabel, OwnLabels, Violation, checked, duplicates, shown, within
+from components.api.rules import (
+    Annotations,
+    Check,
+    DnsLabel,
+    OwnLabels,
+    Violation,
+    checked,
+    duplicates,
+    refuse,
+    shown,
+    unlike,
+    within,
+)
 from components.api.security_context import PodSecurityContext, SecurityContext
 from components.api.volume import Volume, VolumeMount, mount_violations
 
@@ -23,10 +36,36 @@ ENGINE = "engine"
 Image = Annotated[str, Field(min_length=1), checked(syntax.image, Code.IMAGE_INVALID)]
 
 
+def _engines(name: str) -> Violation:
+    return Violation(Code.NAME_INVALID, f"the name `{name}` belongs to the engine's own container")
+
+
+def _engine(name: str) -> str:
+    """Check the name of the one container."""
+    if name != ENGINE:
+        message = f"the container is named {shown(name)}; it must be named `{ENGINE}`"
+        raise Violation(Code.NAME_INVALID, message, allowed=ENGINE).error()
+    return name
+
+
+def _bounded(annotations: Mapping[str, str]) -> Mapping[str, str]:
+    """Check that annotation values are bounded."""
+    refuse(
+        Violation(
+            Code.VALUE_LENGTH,
+            f"an annotation has at most {MAX_ANNOTATION} characters, and this one has {len(value)}",
+            (key,),
+        )
+        for key, value in annotations.items()
+        if len(value) > MAX_ANNOTATION
+    )
+    return annotations
+
+
 class Helper(Ruled):
     """What containers besides the engine's have in common."""
 
-    name: DnsLabel
+    name: Annotated[DnsLabel, unlike((ENGINE,), _engines)]
     """Name within the pod; not `engine`."""
 
     image: Image
@@ -51,11 +90,12 @@ class Helper(Ruled):
     """Where the pod's volumes are mounted."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the engine's name is free, and nothing is mounted twice."""
-        if self.name == ENGINE:
-            message = "the name `engine` belongs to the engine's own container"
-            yield Violation(Code.NAME_INVALID, message, ("name",))
+        """Check that nothing is mounted twice."""
         yield from mount_violations(self.volume_mounts)
+
+
+def _restarts(container: "Sidecar | Container") -> Iterator[Violation]:
+    yield from restart_violations(container.startup_probe, container.liveness_probe)
 
 
 class InitContainer(Helper):
@@ -64,6 +104,8 @@ class InitContainer(Helper):
 
 class Sidecar(Helper):
     """A container that runs beside the engine, starts before it and ends after it."""
+
+    CONDITIONS: ClassVar = (Together(_restarts, (RESTART_SCHEMA,)),)
 
     startup_probe: Probe | None = None
     """When it counts as started."""
@@ -74,16 +116,13 @@ class Sidecar(Helper):
     liveness_probe: Probe | None = None
     """When it is restarted."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check what every helper must hold, and that probes that restart it count one success."""
-        yield from super().rules()
-        yield from restart_violations(self.startup_probe, self.liveness_probe)
-
 
 class Container(Ruled):
     """The engine's container."""
 
-    name: Annotated[str, Field(min_length=1)]
+    CONDITIONS: ClassVar = (Together(_restarts, (RESTART_SCHEMA,)),)
+
+    name: Annotated[str, Field(min_length=1), Check(_engine, {"const": ENGINE})]
     """Always `engine`."""
 
     image: Image
@@ -117,12 +156,8 @@ class Container(Ruled):
     """Where the pod's own volumes are mounted."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that the one container has a fixed name, nothing is mounted twice, and probes count one success."""
-        if self.name != ENGINE:
-            message = f"the container is named {shown(self.name)}; it must be named `engine`"
-            yield Violation(Code.NAME_INVALID, message, ("name",), allowed="engine")
+        """Check that nothing is mounted twice."""
         yield from mount_violations(self.volume_mounts or ())
-        yield from restart_violations(self.startup_probe, self.liveness_probe)
 
 
 class ImagePullSecret(Model):
@@ -132,21 +167,16 @@ class ImagePullSecret(Model):
     """Name of the secret."""
 
 
-class PodMetadata(Ruled):
+class PodMetadata(Model):
     """Labels and annotations of the pods."""
 
     labels: OwnLabels = Field(default=FrozenDict(), max_length=32)
     """Labels."""
 
-    annotations: Annotations = Field(default=FrozenDict(), max_length=32)
+    annotations: Annotated[Annotations, Check(_bounded, {"additionalProperties": {"maxLength": MAX_ANNOTATION}})] = (
+        Field(default=FrozenDict(), max_length=32)
+    )
     """Annotations."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that annotation values are bounded."""
-        for key, value in self.annotations.items():
-            if len(value) > MAX_ANNOTATION:
-                message = f"an annotation has at most {MAX_ANNOTATION} characters, and this one has {len(value)}"
-                yield Violation(Code.VALUE_LENGTH, message, ("annotations", key))
 
 
 class PodSpec(Ruled):

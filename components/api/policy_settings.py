@@ -9,7 +9,7 @@ from components.api import syntax
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
 from components.api.frozen import FrozenDict, FrozenMap
-from components.api.rules import DnsLabel, Violation, duplicates, shown, within
+from components.api.rules import DnsLabel, Violation, duplicates, keyed, within
 from components.api.values import Day, Scalar
 
 
@@ -45,18 +45,15 @@ class PolicyException(Model):
 class Policies(Ruled):
     """Settings of policies, and exceptions from them."""
 
-    settings: FrozenMap[str, PolicySetting] = FrozenDict()
+    settings: Annotated[FrozenMap[str, PolicySetting], keyed(syntax.dns_label, Code.NAME_INVALID, "policy")] = (
+        FrozenDict()
+    )
     """Settings by the policy's name."""
 
     exceptions: Items[PolicyException] = Field(default=(), max_length=256)
     """Exceptions; each has a reason and an end."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check that policies are named as policies are, and nothing is excused twice."""
-        for name in self.settings:
-            reason = syntax.dns_label(name)
-            if reason:
-                message = f"the policy {shown(name)} must {reason}"
-                yield Violation(Code.NAME_INVALID, message, ("settings", name), at_key=True)
+        """Check that nothing is excused twice."""
         excused = duplicates(self.exceptions, lambda each: (each.policy, each.subject), "subject", "the exception")
         yield from within("exceptions", excused)

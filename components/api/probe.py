@@ -1,13 +1,14 @@
 """A question that the node asks a container again and again."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Violation, exactly_one
+from components.api.conditions import ExactlyOne, Schema
+from components.api.rules import Violation
 from components.api.values import MAX_INT32
 
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -54,6 +55,10 @@ class GrpcProbe(Model):
 class Probe(Ruled):
     """A question, and how often and how patiently it is asked."""
 
+    CONDITIONS: ClassVar = (
+        ExactlyOne("a probe asks in exactly one way,", ("http_get", "tcp_socket", "exec_command", "grpc"), at_key=True),
+    )
+
     http_get: HttpGet | None = None
     """Ask by HTTP."""
 
@@ -81,11 +86,6 @@ class Probe(Ruled):
     failure_threshold: Seconds = 3
     """Bad answers in a row that count as bad."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is one question."""
-        ways = {"httpGet": self.http_get, "tcpSocket": self.tcp_socket, "exec": self.exec_command, "grpc": self.grpc}
-        yield from exactly_one("a probe asks in exactly one way,", ways, at_key=True)
-
 
 def restart_violations(startup: Probe | None, liveness: Probe | None) -> Iterator[Violation]:
     """Yield what is wrong with the probes that restart a container; paths lead from the container."""
@@ -93,3 +93,9 @@ def restart_violations(startup: Probe | None, liveness: Probe | None) -> Iterato
         if probe is not None and probe.success_threshold != 1:
             message = f"successThreshold must be 1 in {field}, and is {probe.success_threshold}"
             yield Violation(Code.VALUE_OUT_OF_RANGE, message, (field, "successThreshold"))
+
+
+_ONCE: Final = {"properties": {"successThreshold": {"enum": [1, None]}}}
+
+RESTART_SCHEMA: Final[Schema] = {"properties": {"startupProbe": _ONCE, "livenessProbe": _ONCE}}
+"""What ``restart_violations`` is in JSON Schema."""

@@ -1,18 +1,24 @@
 """Where an environment's release and models go next, and what must hold before they do."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from components.api.base import Items, Ruled
-from components.api.codes import Code
+from components.api.conditions import Belongs, Needs
 from components.api.rules import DnsLabel, Violation, duplicates, within
 from components.api.values import Duration
 
 
 class PromotionGate(Ruled):
     """One condition of a promotion."""
+
+    CONDITIONS: ClassVar = (
+        Needs("duration", "type", ("BakeTime",)),
+        Belongs("duration", "type", ("BakeTime",)),
+        Belongs("approvals", "type", ("Approval",)),
+    )
 
     type: Literal["Approval", "BakeTime", "Drift", "Health", "Policy"]
     """`Approval`: people agree. `BakeTime`: it ran for a while. `Drift`: nothing was changed by hand. `Health`: every
@@ -23,17 +29,6 @@ class PromotionGate(Ruled):
 
     approvals: Annotated[int, Field(ge=1, le=16)] | None = None
     """How many people must agree; only for `Approval`, one without it."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that settings stand at the gate they belong to."""
-        if self.type == "BakeTime" and self.duration is None:
-            yield Violation(Code.FIELD_MISSING, "`duration` is missing; a gate of type BakeTime needs it")
-        if self.type != "BakeTime" and self.duration is not None:
-            message = f"`duration` belongs to a gate of type BakeTime, and this one is {self.type}"
-            yield Violation(Code.FIELD_CONFLICT, message, ("duration",), at_key=True)
-        if self.type != "Approval" and self.approvals is not None:
-            message = f"`approvals` belongs to a gate of type Approval, and this one is {self.type}"
-            yield Violation(Code.FIELD_CONFLICT, message, ("approvals",), at_key=True)
 
 
 class Promotion(Ruled):

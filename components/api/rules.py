@@ -4,16 +4,18 @@ A violation travels through pydantic as its own error type, so that rules of any
 errors, each with its place. Nothing here knows files or lines; ``translate.py`` adds them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 from components.api import syntax
 from components.api.codes import Code
-from components.api.frozen import FrozenMap
+from components.api.frozen import FrozenDict, FrozenMap
 from components.api.nodes import PathPart
 
 
@@ -50,8 +52,35 @@ def refuse(violations: Iterable[Violation]) -> None:
         raise ValidationError.from_exception_data("rules", details)
 
 
-def checked(check: Callable[[str], str], code: Code) -> AfterValidator:
-    """Make a validator of a text from a check of ``syntax``."""
+@dataclass(frozen=True, slots=True)
+class Check(AfterValidator):
+    """A validator of a field that also says what it asks in JSON Schema, so that the two cannot part."""
+
+    said: Mapping[str, Any] = field(default=FrozenDict(), compare=False)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Add what the check asks to the schema of the value."""
+        return _narrowed(handler(core), self.said)
+
+
+def _narrowed(schema: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema that says ``more`` besides; of two bounds the narrower one holds."""
+    made = dict(schema)
+    for key, value in more.items():
+        before = made.setdefault(key, value)
+        if before == value:
+            continue
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            made[key] = _narrowed(before, value)
+        elif isinstance(before, int):
+            made[key] = max(before, value) if key.startswith("min") else min(before, value)
+        else:
+            made["allOf"] = [*made.get("allOf", ()), {key: value}]
+    return made
+
+
+def checked(check: Callable[[str], str], code: Code, *, said: Mapping[str, Any] | None = None) -> Check:
+    """Make a validator of a text from a check of ``syntax``, or from another one that is ``said`` in JSON Schema."""
 
     def apply(text: str) -> str:
         reason = check(text)
@@ -59,7 +88,60 @@ def checked(check: Callable[[str], str], code: Code) -> AfterValidator:
             raise Violation(code, f"{shown(text)} must {reason}").error()
         return text
 
-    return AfterValidator(apply)
+    return Check(apply, {**(syntax.said(check) if said is None else said), **_worded(check)})
+
+
+def _worded(check: Callable[[str], str]) -> dict[str, str]:
+    """Return what editors show in place of a pattern: the check's own words about a text that is surely wrong."""
+    reason = next((found for text in ("!", " ", "") if (found := check(text))), "")
+    return {"patternErrorMessage": f"must {reason}"} if reason else {}
+
+
+def matching(pattern: str, reason: str, code: Code) -> Check:
+    """Make a validator of a text that a pattern, without anchors, says all about; ``reason`` follows "must"."""
+    whole = re.compile(pattern)
+    said = {"pattern": f"^(?:{pattern})$"}
+    return checked(lambda text: "" if whole.fullmatch(text) else reason, code, said=said)
+
+
+def keyed(check: Callable[[str], str], code: Code, what: str, *, said: Mapping[str, Any] | None = None) -> Check:
+    """Make a validator of the keys of a map, as ``checked`` makes one of a text; ``what`` says what a key is."""
+
+    def apply(entries: Mapping[str, Any]) -> Mapping[str, Any]:
+        refuse(key_violations(entries, check, code, what))
+        return entries
+
+    return Check(apply, {"propertyNames": syntax.said(check) if said is None else said})
+
+
+def key_violations(keys: Iterable[str], check: Callable[[str], str], code: Code, what: str) -> Iterator[Violation]:
+    """Yield a violation for every key that a check refuses."""
+    for key in keys:
+        reason = check(key)
+        if reason:
+            yield Violation(code, f"the {what} {shown(key)} must {reason}", (key,), at_key=True)
+
+
+def distinct(what: str) -> Check:
+    """Make a validator of a list of texts in which each stands once; ``what`` says what one is."""
+
+    def apply(items: Sequence[str]) -> Sequence[str]:
+        refuse(duplicates(items, str, "", what))
+        return items
+
+    return Check(apply, {"uniqueItems": True})
+
+
+def unlike(taken: Iterable[str], refusal: Callable[[str], Violation]) -> Check:
+    """Make a validator of a text that may be none of those ``taken``."""
+    names = tuple(taken)
+
+    def apply(text: str) -> str:
+        if text in names:
+            raise refusal(text).error()
+        return text
+
+    return Check(apply, {"not": {"enum": list(names)}})
 
 
 def duplicates(items: Iterable[Any], key: Callable[[Any], Any], field: str, what: str) -> Iterator[Violation]:
@@ -74,18 +156,10 @@ def duplicates(items: Iterable[Any], key: Callable[[Any], Any], field: str, what
             yield Violation(Code.LIST_DUPLICATE, message, (index, field) if field else (index,))
 
 
-def within(field: str, violations: Iterable[Violation]) -> Iterator[Violation]:
-    """Move violations below ``field``."""
+def within(field: PathPart, violations: Iterable[Violation]) -> Iterator[Violation]:
+    """Move violations below ``field``, which may be an item."""
     for found in violations:
         yield Violation(found.code, found.message, (field, *found.path), found.allowed, found.hint, found.at_key)
-
-
-def exactly_one(what: str, given: Mapping[str, object], *, at_key: bool = False) -> Iterator[Violation]:
-    """Yield a violation unless exactly one of the fields ``given`` by name is set; ``what`` begins the message."""
-    found = [name for name, value in given.items() if value is not None]
-    if len(found) != 1:
-        message = f"{what} {', '.join(given)}; {' and '.join(found) or 'none'} is set"
-        yield Violation(Code.FIELD_CONFLICT, message, at_key=at_key)
 
 
 def shown(text: str) -> str:
@@ -94,6 +168,15 @@ def shown(text: str) -> str:
     if not short.isprintable():
         short = "".join(sign if sign.isprintable() else f"<U+{ord(sign):04X}>" for sign in short)
     return f"`{short}`"
+
+
+_RESERVED = ("modelplane.ai", "berth.dev")
+"""Prefixes of labels that Berth writes itself."""
+
+_LABELS = {
+    "propertyNames": syntax.said(syntax.label_key),
+    "additionalProperties": syntax.said(syntax.label_value),
+}
 
 
 def _labels(labels: Mapping[str, str]) -> Mapping[str, str]:
@@ -107,73 +190,59 @@ def _own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _annotations(annotations: Mapping[str, str]) -> Mapping[str, str]:
-    refuse(_key_violations(annotations, "annotation"))
+    refuse(key_violations(annotations, syntax.label_key, Code.LABEL_INVALID, "annotation key"))
     return annotations
 
 
 def _label_violations(labels: Mapping[str, str]) -> Iterator[Violation]:
-    yield from _key_violations(labels, "label")
+    yield from key_violations(labels, syntax.label_key, Code.LABEL_INVALID, "label key")
     for key, value in labels.items():
         reason = syntax.label_value(value)
         if reason:
             yield Violation(Code.LABEL_INVALID, f"the label value {shown(value)} must {reason}", (key,))
 
 
-def _key_violations(keys: Iterable[str], what: str) -> Iterator[Violation]:
-    for key in keys:
-        reason = syntax.label_key(key)
-        if reason:
-            yield Violation(Code.LABEL_INVALID, f"the {what} key {shown(key)} must {reason}", (key,), at_key=True)
-
-
 def _reserved(labels: Mapping[str, str]) -> Iterator[Violation]:
     for key in labels:
         prefix = key.partition("/")[0]
-        if "/" in key and prefix in ("modelplane.ai", "berth.dev"):
+        if "/" in key and prefix in _RESERVED:
             message = f"labels under `{prefix}/` are written by Berth itself"
             yield Violation(Code.LABEL_RESERVED, message, (key,), hint="choose another prefix, or none", at_key=True)
 
 
-DnsLabel = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": syntax.LABEL_PATTERN}),
-    checked(syntax.dns_label, Code.NAME_INVALID),
-]
+DnsLabel = Annotated[str, Field(min_length=1), checked(syntax.dns_label, Code.NAME_INVALID)]
 """A name that is an RFC 1123 label."""
 
 Namespace = Annotated[
     str,
-    Field(json_schema_extra={"pattern": syntax.LABEL_PATTERN}),
-    checked(lambda text: syntax.dns_label(text) if text else "", Code.NAME_INVALID),
+    checked(
+        lambda text: syntax.dns_label(text) if text else "",
+        Code.NAME_INVALID,
+        said={"pattern": f"^({syntax.LABEL_PATTERN[1:-1]})?$", "maxLength": syntax.LABEL_LIMIT},
+    ),
 ]
 """A namespace, or nothing."""
 
-ServiceLabel = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": syntax.SERVICE_PATTERN}),
-    checked(syntax.service_label, Code.NAME_INVALID),
-]
+ServiceLabel = Annotated[str, Field(min_length=1), checked(syntax.service_label, Code.NAME_INVALID)]
 """A name that Services are named after."""
 
-Subdomain = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": syntax.SUBDOMAIN_PATTERN}),
-    checked(syntax.dns_subdomain, Code.NAME_INVALID),
-]
+Subdomain = Annotated[str, Field(min_length=1), checked(syntax.dns_subdomain, Code.NAME_INVALID)]
 """A name of labels joined by dots."""
 
-ShortSubdomain = Annotated[
-    str,
-    Field(min_length=1, json_schema_extra={"pattern": syntax.SUBDOMAIN_PATTERN}),
-    checked(syntax.short_subdomain, Code.NAME_INVALID),
-]
+ShortSubdomain = Annotated[str, Field(min_length=1), checked(syntax.short_subdomain, Code.NAME_INVALID)]
 """A subdomain that also becomes a label's value."""
 
-Labels = Annotated[FrozenMap[str, str], AfterValidator(_labels)]
+Labels = Annotated[FrozenMap[str, str], Check(_labels, _LABELS)]
 """Labels, or what is compared with labels."""
 
-OwnLabels = Annotated[FrozenMap[str, str], AfterValidator(_own_labels)]
+OwnLabels = Annotated[
+    FrozenMap[str, str],
+    Check(
+        _own_labels,
+        _narrowed(_LABELS, {"propertyNames": {"not": {"pattern": f"^({'|'.join(map(re.escape, _RESERVED))})/"}}}),
+    ),
+]
 """Labels that users put on what Berth makes: its own prefixes are refused."""
 
-Annotations = Annotated[FrozenMap[str, str], AfterValidator(_annotations)]
+Annotations = Annotated[FrozenMap[str, str], Check(_annotations, {"propertyNames": syntax.said(syntax.label_key)})]
 """Annotations."""

@@ -1,13 +1,14 @@
 """Security settings of a pod and of its containers, as Kubernetes has them."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
-from components.api.rules import Violation, duplicates, shown, within
+from components.api.conditions import Belongs, Needs, Schema, Together
+from components.api.rules import Violation, distinct, duplicates, matching, within
 
 Id = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Capability = Annotated[str, Field(min_length=1, max_length=64, pattern="^[A-Z][A-Z0-9_]*$")]
@@ -16,39 +17,57 @@ Capability = Annotated[str, Field(min_length=1, max_length=64, pattern="^[A-Z][A
 class SeccompProfile(Ruled):
     """Which system calls are allowed."""
 
+    CONDITIONS: ClassVar = (
+        Needs("localhost_profile", "type", ("Localhost",)),
+        Belongs("localhost_profile", "type", ("Localhost",)),
+    )
+
     type: Literal["RuntimeDefault", "Unconfined", "Localhost"]
     """The runtime's own profile, none, or a file on the node."""
 
     localhost_profile: Annotated[str, Field(min_length=1, max_length=253)] | None = None
     """The file below the kubelet's folder of profiles; only for `Localhost`."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that a file is named exactly where one is used."""
-        if self.type == "Localhost" and self.localhost_profile is None:
-            message = "`localhostProfile` is missing; type Localhost needs it"
-            yield Violation(Code.FIELD_MISSING, message)
-        if self.type != "Localhost" and self.localhost_profile is not None:
-            message = f"`localhostProfile` belongs to type Localhost, and the type is {self.type}"
-            yield Violation(Code.FIELD_CONFLICT, message, ("localhostProfile",), at_key=True)
 
-
-class Capabilities(Ruled):
+class Capabilities(Model):
     """Privileges of Linux, without `CAP_` in front."""
 
-    add: Items[Capability] = ()
+    add: Annotated[Items[Capability], distinct("the capability")] = ()
     """Those to add."""
 
-    drop: Items[Capability] = ()
+    drop: Annotated[Items[Capability], distinct("the capability")] = ()
     """Those to take away; `ALL` for every one."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that none stands twice."""
-        yield from within("add", duplicates(self.add, str, "", "the capability"))
-        yield from within("drop", duplicates(self.drop, str, "", "the capability"))
+
+def _not_both(context: "SecurityContext | PodSecurityContext") -> Iterator[Violation]:
+    if context.run_as_user == 0 and context.run_as_non_root:
+        message = "runAsNonRoot is true, so runAsUser cannot be `0`"
+        yield Violation(Code.FIELD_CONFLICT, message, ("runAsUser",))
+
+
+def _escalates(context: "SecurityContext") -> Iterator[Violation]:
+    if context.privileged and context.allow_privilege_escalation is False:
+        message = "a privileged container can always escalate, so `allowPrivilegeEscalation` cannot be false"
+        yield Violation(Code.FIELD_CONFLICT, message, ("allowPrivilegeEscalation",))
+
+
+def _true(name: str) -> Schema:
+    return {"type": "object", "required": [name], "properties": {name: {"const": True}}}
+
+
+_ROOT: Final = Together(
+    _not_both, ({"if": _true("runAsNonRoot"), "then": {"properties": {"runAsUser": {"not": {"const": 0}}}}},)
+)
+_PRIVILEGED: Final = Together(
+    _escalates,
+    ({"if": _true("privileged"), "then": {"properties": {"allowPrivilegeEscalation": {"not": {"const": False}}}}},),
+)
 
 
 class SecurityContext(Ruled):
     """Security settings of a container."""
+
+    CONDITIONS: ClassVar = (_ROOT, _PRIVILEGED)
 
     run_as_user: Id | None = None
     """User id of its processes."""
@@ -74,18 +93,19 @@ class SecurityContext(Ruled):
     seccomp_profile: SeccompProfile | None = None
     """Which system calls are allowed."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check what an API server would refuse."""
-        yield from root_violations(self.run_as_user, self.run_as_non_root)
-        if self.privileged and self.allow_privilege_escalation is False:
-            message = "a privileged container can always escalate, so `allowPrivilegeEscalation` cannot be false"
-            yield Violation(Code.FIELD_CONFLICT, message, ("allowPrivilegeEscalation",))
-
 
 class Sysctl(Model):
     """A setting of the kernel in the pod's own namespace."""
 
-    name: Annotated[str, Field(min_length=1, max_length=253)]
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=253),
+        matching(
+            r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?",
+            "be the name of a setting of the kernel, such as `net.core.somaxconn`",
+            Code.NAME_INVALID,
+        ),
+    ]
     """Name, such as `net.core.somaxconn`."""
 
     value: str
@@ -94,6 +114,8 @@ class Sysctl(Model):
 
 class PodSecurityContext(Ruled):
     """Security settings of a pod."""
+
+    CONDITIONS: ClassVar = (_ROOT,)
 
     run_as_user: Id | None = None
     """User id of the processes of its containers."""
@@ -120,13 +142,5 @@ class PodSecurityContext(Ruled):
     """Settings of the kernel."""
 
     def rules(self) -> Iterator[Violation]:
-        """Check what an API server would refuse."""
-        yield from root_violations(self.run_as_user, self.run_as_non_root)
+        """Check that a setting of the kernel stands once."""
         yield from within("sysctls", duplicates(self.sysctls, lambda each: each.name, "name", "the setting"))
-
-
-def root_violations(user: int | None, non_root: bool | None) -> Iterator[Violation]:  # noqa: FBT001 (a field's value)
-    """Yield a violation where root is both asked for and forbidden."""
-    if user == 0 and non_root:
-        message = f"runAsNonRoot is true, so runAsUser cannot be {shown('0')}"
-        yield Violation(Code.FIELD_CONFLICT, message, ("runAsUser",))

@@ -1,13 +1,14 @@
 """How a service is reached and guarded: names, certificate, callers, rates and patience."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from components.api import syntax
 from components.api.base import Items, LocalReference, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import AtLeastOne, ExactlyOne
 from components.api.rules import Subdomain, Violation, checked, shown
 from components.api.values import MAX_INT32, Duration, Key
 
@@ -46,6 +47,8 @@ class IssuerRef(Model):
 class ServiceTls(Ruled):
     """The certificate of a service's names, and how it is spoken."""
 
+    CONDITIONS: ClassVar = (ExactlyOne("TLS needs exactly one of", ("certificate_ref", "issuer_ref"), at_key=True),)
+
     certificate_ref: SecretRef | None = None
     """A secret of type `kubernetes.io/tls` that holds it."""
 
@@ -54,13 +57,6 @@ class ServiceTls(Ruled):
 
     min_version: Literal["1.2", "1.3"] = "1.2"
     """Oldest version of TLS that is spoken."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that the certificate comes from one place."""
-        if (self.certificate_ref is None) == (self.issuer_ref is None):
-            found = "neither is set" if self.certificate_ref is None else "both are set"
-            message = f"TLS needs certificateRef or issuerRef, one of the two; {found}"
-            yield Violation(Code.FIELD_CONFLICT, message, at_key=True)
 
 
 class ApiKeys(Model):
@@ -96,6 +92,14 @@ class ClientCertificate(Model):
 class Authentication(Ruled):
     """Which clients may call; of several ways any one is enough."""
 
+    CONDITIONS: ClassVar = (
+        AtLeastOne(
+            "authentication needs one of apiKeys, jwt and clientCertificate; none is set",
+            ("api_keys", "jwt", "client_certificate"),
+            at_key=True,
+        ),
+    )
+
     api_keys: ApiKeys | None = None
     """By a key."""
 
@@ -104,12 +108,6 @@ class Authentication(Ruled):
 
     client_certificate: ClientCertificate | None = None
     """By a certificate."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is a way in."""
-        if self.api_keys is None and self.jwt is None and self.client_certificate is None:
-            message = "authentication needs one of apiKeys, jwt and clientCertificate; none is set"
-            yield Violation(Code.FIELD_MISSING, message, at_key=True)
 
 
 class RateLimit(Model):

@@ -4,12 +4,13 @@ Berth's own serving stack comes from a release, which is data; this kind only sa
 """
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import Together
 from components.api.infrastructure import InfrastructureDocument
 from components.api.rules import Violation, duplicates, within
 
@@ -88,8 +89,19 @@ class StackGateway(Ruled):
         yield from within("listeners", names)
 
 
+def _reached(spec: "ServingStackSpec") -> Iterator[Violation]:
+    if all(secret.type != "Kubeconfig" for secret in spec.secrets):
+        message = "secrets must hold one of type Kubeconfig"
+        yield Violation(Code.FIELD_MISSING, message, ("secrets",), at_key=True)
+
+
+_KUBECONFIG: Final = {"type": "object", "required": ["type"], "properties": {"type": {"const": "Kubeconfig"}}}
+
+
 class ServingStackSpec(Ruled):
     """The software on a cluster."""
+
+    CONDITIONS: ClassVar = (Together(_reached, ({"properties": {"secrets": {"contains": _KUBECONFIG}}},)),)
 
     secrets: Items[StackSecret] = Field(min_length=1, max_length=8)
     """How the stack reaches the cluster."""
@@ -102,12 +114,6 @@ class ServingStackSpec(Ruled):
 
     gateway: StackGateway = StackGateway()
     """The cluster's gateway."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is a kubeconfig."""
-        if all(secret.type != "Kubeconfig" for secret in self.secrets):
-            message = "secrets must hold one of type Kubeconfig"
-            yield Violation(Code.FIELD_MISSING, message, ("secrets",), at_key=True)
 
 
 class ServingStack(InfrastructureDocument):

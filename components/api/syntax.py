@@ -7,7 +7,8 @@ distribution project's image references.
 
 import datetime as dt
 import re
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from components.cel.quantity import Quantity, QuantityError
@@ -46,6 +47,8 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
 _NGC = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){1,2}:[A-Za-z0-9._-]+")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 _HEADER = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]{0,63}")
+_DEVICE_KEY = re.compile(f"(?:(?=[^/]{{1,{LABEL_LIMIT}}}/){SUBDOMAIN_PATTERN[1:-1]}/)?" + "[A-Za-z_][A-Za-z0-9_]{0,31}")
+_SECRET_KEY = re.compile(r"(?!\.\.)(?!\.$)[-._a-zA-Z0-9]+")
 _DECIMAL_BYTES = re.compile(r"([0-9.]+) ?([KMGTPE])i?[bB]?", re.IGNORECASE)
 
 
@@ -193,7 +196,8 @@ def file_pattern(text: str) -> str:
 def folder(text: str) -> str:
     """Check the path of a folder or an object below a root."""
     parts = text.split("/")
-    if _REVISION.fullmatch(text) and not text.startswith("/") and not {"", ".", ".."} & set(parts[:-1]):
+    odd = {"", ".", ".."} & set(parts[:-1]) or {".", ".."} & set(parts[-1:])
+    if _REVISION.fullmatch(text) and not text.startswith("/") and not odd:
         return ""
     return "be a path such as `models/qwen`: no spaces, no `-` or `/` in front, no empty part and no `..`"
 
@@ -223,6 +227,20 @@ def absolute_path(text: str) -> str:
 def header(text: str) -> str:
     """Check the name of a header of HTTP."""
     return "" if _HEADER.fullmatch(text) else "be the name of a header, such as `Authorization`"
+
+
+def device_key(text: str) -> str:
+    """Check the name of an attribute or capacity of a device: a C identifier, in a domain or alone."""
+    return (
+        ""
+        if _DEVICE_KEY.fullmatch(text)
+        else ("be letters, digits and `_` as in `cudaComputeCapability`, at most 32, or `domain/name`")
+    )
+
+
+def secret_key(text: str) -> str:
+    """Check a key of a Secret or ConfigMap."""
+    return "" if _SECRET_KEY.fullmatch(text) else "be letters, digits, `-`, `_` and `.`, and not begin with `..`"
 
 
 def cpu_or_memory(text: str) -> str:
@@ -286,3 +304,67 @@ def _could_be(text: str) -> str:
     """Suggest the nearest label, when there is one."""
     near = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:LABEL_LIMIT].rstrip("-")
     return f"; `{near}` perhaps" if near and near != text else ""
+
+
+# What each check is in JSON Schema. Where a check knows more than a pattern can say (which days a month has, which
+# numbers are too large), the schema is the wider one.
+
+
+def _whole(regex: re.Pattern[str]) -> str:
+    return f"^(?:{regex.pattern})$"
+
+
+_QUANTITY_END: Final = r"([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$"
+_NUMBER: Final = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)"
+_ZERO: Final = r"(0+(\.0*)?|\.0+)"
+_VERSION_NUMBER: Final = r"(0|[1-9][0-9]{0,19})"
+_VERSION_PART: Final = r"(0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+_NO_PARENT: Final = r"(?!(.*/)?\.\.(/|$))"
+_INNER_LABEL: Final = LABEL_PATTERN[1:-1]
+_INNER_SUBDOMAIN: Final = SUBDOMAIN_PATTERN[1:-1]
+
+_SAID: Final[dict[Callable[[str], str], Mapping[str, Any]]] = {
+    absolute_path: {"pattern": f"^/{_NO_PARENT}[^:]+$"},
+    bucket: {"pattern": _whole(_BUCKET)},
+    checksum: {"pattern": _whole(_CHECKSUM)},
+    cloud_word: {"pattern": _whole(_CLOUD_WORD)},
+    cpu_or_memory: {"pattern": rf"^(\+?{_NUMBER}|-{_ZERO}){_QUANTITY_END}"},
+    date: {"format": "date", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"},
+    device_key: {"pattern": _whole(_DEVICE_KEY)},
+    dns_label: {"pattern": LABEL_PATTERN, "maxLength": LABEL_LIMIT},
+    dns_subdomain: {"pattern": SUBDOMAIN_PATTERN, "maxLength": SUBDOMAIN_LIMIT},
+    duration: {"pattern": DURATION_PATTERN, "minLength": 1},
+    file_pattern: {"pattern": f"^(?!/){_NO_PARENT}{_REVISION.pattern}$"},
+    folder: {"pattern": rf"^(?!/)(?!.*//)(?!(.*/)?\.\.?(/|$)){_REVISION.pattern}$"},
+    header: {"pattern": _whole(_HEADER)},
+    hostname: {
+        "pattern": rf"^(?!(\*\.)?{_DOTTED.pattern}$)(\*\.)?{_INNER_LABEL}(\.{_INNER_LABEL})+$",
+        "maxLength": SUBDOMAIN_LIMIT,
+    },
+    image: {"pattern": _whole(_IMAGE)},
+    label_key: {"pattern": rf"^((?=[^/]{{1,{SUBDOMAIN_LIMIT}}}/){_INNER_SUBDOMAIN}/)?{_KEY_NAME.pattern}$"},
+    label_value: {"pattern": _whole(_LABEL_VALUE), "maxLength": LABEL_LIMIT},
+    ngc_model: {"pattern": _whole(_NGC)},
+    quantity: {"pattern": f"^[-+]?{_NUMBER}{_QUANTITY_END}"},
+    registry_prefix: {"pattern": _whole(_PREFIX)},
+    repository: {"pattern": _whole(_REPO)},
+    revision: {"pattern": _whole(_REVISION)},
+    secret_key: {"pattern": _whole(_SECRET_KEY)},
+    secret_name: {"pattern": _whole(_SECRET)},
+    semantic_version: {
+        "pattern": rf"^{_VERSION_NUMBER}\.{_VERSION_NUMBER}\.{_VERSION_NUMBER}(-{_VERSION_PART}(\.{_VERSION_PART})*)?"
+        r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$"
+    },
+    service_label: {"pattern": SERVICE_PATTERN, "maxLength": LABEL_LIMIT},
+    short_subdomain: {"pattern": SUBDOMAIN_PATTERN, "maxLength": LABEL_LIMIT},
+    tag_value: {"pattern": r"""^[^\x00-\x1f!"#$%&'()*,;<>?\[\\\]^`{|}~\x7f]*$"""},
+    url: {
+        "pattern": r"^[hH][tT][tT][pP][sS]?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?)(:[0-9]*)?([/?#]|$)"
+    },
+    variable: {"pattern": "^[ -<>-~]+$"},
+}
+
+
+def said(check: Callable[[str], str]) -> Mapping[str, Any]:
+    """Return what a check of this module is in JSON Schema; raises KeyError for one that has no such face."""
+    return _SAID[check]

@@ -19,16 +19,10 @@ MAX_USD: Final = 10_000_000
 MAX_INT32: Final = 2**31 - 1
 """Largest number that Kubernetes takes where it takes 32 bits."""
 
-Duration = Annotated[
-    str, Field(json_schema_extra={"pattern": syntax.DURATION_PATTERN}), checked(syntax.duration, Code.VALUE_INVALID)
-]
+Duration = Annotated[str, checked(syntax.duration, Code.VALUE_INVALID)]
 """Hours, minutes and seconds: `1h30m`."""
 
-Day = Annotated[
-    str,
-    Field(json_schema_extra={"format": "date"}),
-    checked(syntax.date, Code.VALUE_INVALID),
-]
+Day = Annotated[str, checked(syntax.date, Code.VALUE_INVALID)]
 """A day of the calendar: `2027-03-31`."""
 
 UsdPerHour = Annotated[float, Field(ge=0, le=MAX_USD)]
@@ -37,8 +31,8 @@ UsdPerHour = Annotated[float, Field(ge=0, le=MAX_USD)]
 SecretName = Annotated[str, checked(syntax.secret_name, Code.NAME_INVALID)]
 """A secret across namespaces: `namespace/name`."""
 
-Key = Annotated[str, Field(min_length=1, max_length=253)]
-"""A key in a secret."""
+Key = Annotated[str, Field(min_length=1, max_length=253), checked(syntax.secret_key, Code.NAME_INVALID)]
+"""A key in a Secret or ConfigMap."""
 
 
 def _as_text(value: Any) -> Any:
@@ -53,7 +47,7 @@ MAX_EXACT: Final = 2**53
 
 Amount = Annotated[
     str,
-    Field(min_length=1, max_length=32, json_schema_extra={"type": ["string", "number"]}),
+    Field(min_length=1, max_length=32, json_schema_extra={"type": ["string", "number"], "minimum": 0}),
     BeforeValidator(_as_text),
     checked(syntax.cpu_or_memory, Code.QUANTITY_INVALID),
 ]

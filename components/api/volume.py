@@ -1,15 +1,16 @@
 """Volumes of a pod besides those of shared memory and the cache, and where containers mount them."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.api import syntax
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
+from components.api.conditions import ExactlyOne
 from components.api.env_var import ObjectName
-from components.api.rules import DnsLabel, Violation, checked, duplicates, exactly_one, shown, within
+from components.api.rules import Check, DnsLabel, Violation, checked, duplicates, shown, unlike, within
 from components.api.values import Amount
 
 Path = Annotated[str, Field(min_length=1, max_length=1024), checked(syntax.absolute_path, Code.VALUE_INVALID)]
@@ -20,6 +21,19 @@ RESERVED_NAMES: Final = ("dshm", "model-cache")
 
 RESERVED_PATHS: Final = ("/dev/shm", "/mnt/models")  # noqa: S108 (the pod's, not ours)
 """Where those are mounted."""
+
+
+def _pods(name: str) -> Violation:
+    message = f"every pod of an engine may have a volume named {shown(name)} already"
+    return Violation(Code.NAME_INVALID, message, hint="choose another name")
+
+
+def _free(path: str) -> str:
+    """Check that nothing else is mounted at a path."""
+    if path.rstrip("/") in RESERVED_PATHS:
+        message = f"{shown(path)} holds what every engine needs, and nothing else is mounted there"
+        raise Violation(Code.FIELD_CONFLICT, message).error()
+    return path
 
 
 class EmptyDir(Model):
@@ -75,7 +89,14 @@ class HostPath(Model):
 class Volume(Ruled):
     """A volume, from one of several sources."""
 
-    name: DnsLabel
+    CONDITIONS: ClassVar = (
+        ExactlyOne(
+            "a volume has exactly one of",
+            ("empty_dir", "config_map", "secret", "persistent_volume_claim", "host_path"),
+        ),
+    )
+
+    name: Annotated[DnsLabel, unlike(RESERVED_NAMES, _pods)]
     """Name within the pod."""
 
     empty_dir: EmptyDir | None = None
@@ -93,20 +114,6 @@ class Volume(Ruled):
     host_path: HostPath | None = None
     """A file or folder of the node."""
 
-    def rules(self) -> Iterator[Violation]:
-        """Check that there is one source, and the name is free."""
-        if self.name in RESERVED_NAMES:
-            message = f"every pod of an engine may have a volume named {shown(self.name)} already"
-            yield Violation(Code.NAME_INVALID, message, ("name",), hint="choose another name")
-        sources = {
-            "emptyDir": self.empty_dir,
-            "configMap": self.config_map,
-            "secret": self.secret,
-            "persistentVolumeClaim": self.persistent_volume_claim,
-            "hostPath": self.host_path,
-        }
-        yield from exactly_one("a volume has exactly one of", sources)
-
 
 class VolumeMount(Model):
     """Where a volume stands in a container."""
@@ -114,7 +121,7 @@ class VolumeMount(Model):
     name: DnsLabel
     """Name of the volume."""
 
-    mount_path: Path
+    mount_path: Annotated[Path, Check(_free, {"not": {"pattern": f"^({'|'.join(RESERVED_PATHS)})/*$"}})]
     """Where it is mounted."""
 
     sub_path: SubPath | None = None
@@ -127,7 +134,3 @@ class VolumeMount(Model):
 def mount_violations(mounts: Items[VolumeMount]) -> Iterator[Violation]:
     """Yield what is wrong with a container's mounts among themselves; paths lead from the container."""
     yield from within("volumeMounts", duplicates(mounts, lambda mount: mount.mount_path, "mountPath", "the path"))
-    for index, mount in enumerate(mounts):
-        if mount.mount_path.rstrip("/") in RESERVED_PATHS:
-            message = f"{shown(mount.mount_path)} holds what every engine needs, and nothing else is mounted there"
-            yield Violation(Code.FIELD_CONFLICT, message, ("volumeMounts", index, "mountPath"))

@@ -8,6 +8,8 @@ from pydantic import Field
 from components.api.base import Items, Ruled
 from components.api.cluster_source import Credentials
 from components.api.infrastructure import (
+    GPU_POOL,
+    MINIMUM,
     ClusterVersion,
     InfrastructureDocument,
     MadePool,
@@ -23,7 +25,7 @@ AtLeastOne = Annotated[int, Field(ge=1, le=1000)]
 class VultrPool(MadePool):
     """A pool on Vultr."""
 
-    MINIMUM_NEEDS_MAXIMUM: ClassVar[bool] = True
+    CONDITIONS: ClassVar = (GPU_POOL, MINIMUM)
 
     plan: Text63
     """Vultr plan id."""

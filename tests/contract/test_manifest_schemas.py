@@ -128,6 +128,18 @@ NARROWER: Final[dict[str, tuple[Change, str]]] = {
         lambda made: made["properties"]["apiVersion"]["enum"].remove("modelplane.ai/v1alpha1"),
         ".apiVersion: 'modelplane.ai/v1alpha1' is not accepted any more",
     ),
+    "a rule between fields": (
+        lambda made: spec(made, "Member")["allOf"].append({"required": ["worker"]}),
+        'a rule is new, {"required": ["worker"]}',
+    ),
+    "keys of a map": (
+        lambda made: spec(made, "ReplicaMetadata")["properties"]["labels"].update(propertyNames={"maxLength": 9}),
+        '.labels: propertyNames is new or another, {"maxLength": 9}',
+    ),
+    "a value is taken out": (
+        lambda made: spec(made, "Container")["properties"]["image"].update({"not": {"const": "a"}}),
+        '.image: not is new or another, {"const": "a"}',
+    ),
     "an alternative goes": (
         lambda made: spec(made, "Member")["properties"]["worker"].update(anyOf=[{"type": "null"}]),
         ".worker: object is not accepted any more",
@@ -162,6 +174,7 @@ WIDER: Final[dict[str, Change]] = {
     "a new field of Berth's own": own,
     "a field need not be there any more": lambda made: spec(made)["required"].remove("replicas"),
     "a higher maximum": lambda made: spec(made)["properties"]["replicas"].update(maximum=2**40),
+    "a rule between fields goes": lambda made: spec(made, "Member")["allOf"].clear(),
     "a bound goes": lambda made: spec(made)["properties"]["replicas"].pop("minimum"),
     "a new choice": lambda made: spec(made, "Serving")["properties"]["mode"]["enum"].append("Other"),
     "a number instead of a whole one": lambda made: spec(made)["properties"]["replicas"].update(type="number"),

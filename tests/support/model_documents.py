@@ -8,6 +8,7 @@ few, a bound, a length, a choice, a pattern.
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -212,7 +213,9 @@ def _beyond(part: Any) -> dict[str, Any]:
     if "maxLength" in part:
         wrong["too long"] = "a" * (part["maxLength"] + 1)
     if "pattern" in part:
-        wrong["no match"] = "!" * max(part.get("minLength", 1), 1)
+        size = max(part.get("minLength", 1), 1)
+        tried = (sign * size for sign in ("!", " ", "-", "/"))
+        wrong["no match"] = next(text for text in tried if not re.search(part["pattern"], text))
     return wrong
 
 

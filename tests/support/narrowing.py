@@ -1,10 +1,12 @@
 """Whether one JSON Schema takes everything that another took: finds what was narrowed, and says it in words.
 
 For the schemas that Berth makes of its models: objects, lists, maps, scalars with bounds, alternatives, references, and
-one condition (``if``/``then``) on the apiVersion. A pattern that changed counts as narrower, because no program can say
-in general that it is not; annotations (title, description, default, format) count for nothing.
+one condition (``if``/``then``) on the apiVersion. A pattern that changed counts as narrower, and so does a rule between
+fields (an entry of ``allOf``) that was not there in the same words, because no program can say in general that it is
+not; annotations (title, description, default, format) count for nothing.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -47,6 +49,7 @@ class _Walk:
         yield from _types(before, after, path)
         yield from _choices(before, after, path)
         yield from _bounds(before, after, path)
+        yield from _rules(before, after, path)
         yield from self._object(before, after, path)
         if "items" in after:
             yield from self.compare(before.get("items", True), after["items"], f"{path}[]")
@@ -151,3 +154,12 @@ def _bounds(before: Schema, after: Schema, path: str) -> Iterator[str]:
         yield f"{path}: the pattern is another, {after['pattern']}"
     if after.get("uniqueItems") and not before.get("uniqueItems"):
         yield f"{path}: items must differ now"
+
+
+def _rules(before: Schema, after: Schema, path: str) -> Iterator[str]:
+    for rule in after.get("allOf", ()):
+        if rule not in before.get("allOf", ()):
+            yield f"{path}: a rule is new, {json.dumps(rule, sort_keys=True)}"
+    for key in ("not", "propertyNames"):
+        if key in after and after[key] != before.get(key):
+            yield f"{path}: {key} is new or another, {json.dumps(after[key], sort_keys=True)}"

@@ -87,7 +87,7 @@ CASES = [
         "- role: Leader\n          worker: {nodes: 2}",
         Code.ENGINE_SHAPE,
         "worker:",
-        says="this one is a Leader",
+        says="the role is Leader",
     ),
     Case(
         "two prefill engines",

@@ -147,7 +147,7 @@ def test_a_cluster_answers_for_its_source() -> None:
     assert edge.spec.cluster.credentials is None
     assert isinstance(east.spec.cluster.block, EksSource)
     assert east.spec.cluster.block.zones == ("us-east-1a", "us-east-1b", "us-east-1c")
-    assert [pool.most_nodes for pool in east.spec.node_pools] == [4, 1]
+    assert [pool.most_nodes for pool in east.spec.node_pools] == [4, 2]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,13 @@ def test_a_cluster_answers_for_its_source() -> None:
         ("AKS", {"aks": {"location": "eastus"}}, "eastus", "1.34"),
         ("Vultr", {"vultr": {"region": "ewr"}}, "ewr", "1.36"),
         ("Nebius", {"nebius": {}}, "", "1.34"),
-        ("Existing", {"existing": {"secretRef": {"name": "s"}, "region": "eu", "kubernetesVersion": "x"}}, "eu", ""),
+        ("GKE", {"gke": {"region": "us-central1", "kubernetesVersion": "latest"}}, "us-central1", ""),
+        (
+            "Existing",
+            {"existing": {"secretRef": {"name": "s"}, "region": "eu", "kubernetesVersion": "v1.35.2"}},
+            "eu",
+            "1.35",
+        ),
     ],
 )
 def test_every_source_has_a_region_if_it_says_one(source: str, block: Any, region: str, minor: str) -> None:

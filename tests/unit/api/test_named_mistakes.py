@@ -98,7 +98,7 @@ ANSWERS = [
         14,
         11,
         Code.ENGINE_SHAPE,
-        "`worker` belongs to a member with role Worker, and this one is a Leader",
+        "`worker` belongs to role Worker, and the role is Leader",
     ),
     Answer(
         "two prefill engines",
