@@ -27,6 +27,9 @@ _SELECTOR: Final = ("spec", "template", "spec", "clusterSelector")
 
 _FABRICS: Final = {"EFA": ("EKS",), "InfiniBand": ("Nebius", "AKS"), "None": ()}
 
+_ZONELESS: Final = ("Nebius", "Vultr")
+"""Sources whose clouds take no zones for a pool."""
+
 
 def advise(reading: Reading) -> None:
     """Record every warning."""
@@ -123,6 +126,9 @@ def _pool(source: Source, cluster: InferenceCluster, pool: NodePool, index: int)
     if fabric != "None" and cluster.source not in (*_FABRICS[fabric], "Existing"):
         message = f"fabric {fabric} has no effect on {cluster.source}; it exists on {' and '.join(_FABRICS[fabric])}"
         source.warn(Code.FIELD_IGNORED, message, (*path, "fabric", "type"))
+    if pool.zones and cluster.source in _ZONELESS:
+        message = f"zones have no effect on {cluster.source}, which places nodes itself"
+        source.warn(Code.FIELD_IGNORED, message, (*path, "zones"), at_key=True)
     if pool.min_node_count is not None and pool.max_node_count is None:
         message = "minNodeCount has no effect without maxNodeCount; the pool keeps nodeCount nodes"
         source.warn(Code.FIELD_IGNORED, message, (*path, "minNodeCount"), at_key=True)

@@ -4,12 +4,14 @@ L3 A right document that is changed in one place has one problem, at that place.
 gives the same value. A field whose work is not built is a problem of its own, which a mistake inside it replaces.
 """
 
+from functools import cache
 from typing import Any, Final
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from components.api.base import BERTH_VERSION, Document, Model
 from components.api.codes import Code
@@ -17,6 +19,7 @@ from components.api.compose import compose
 from components.api.kinds import ALL_KINDS
 from components.api.load import load_fleet
 from components.api.nodes import find, written
+from components.api.schema import schema
 from components.api.shape import shape
 from components.errors import Problem
 from tests.support.model_documents import VALUES, Mutation, Path, documents, mutations, samples
@@ -51,14 +54,20 @@ def test_the_samples_have_every_field_of_every_model() -> None:
     assert missing == set()
 
 
+@cache
+def _validator(kind: str) -> Any:
+    return Draft202012Validator(schema(kind, later=True))
+
+
 def check(before: list[Problem], mutation: Mutation) -> None:
-    """Check that a change gave one problem more, at its place."""
+    """Check that a change gave one problem more, at its place, and that the kind's schema refuses it too."""
     text = dumped(mutation.document)
     known = {(problem.code, problem.path) for problem in before}
     found = [each for each in errors(text) if (each.code, each.path) not in known]
     if mutation.what == "too many items":  # copies of an item have copies of its fields that are not built
         found = [each for each in found if each.code is not Code.NOT_SUPPORTED_YET]
     assert len(found) == 1, (mutation.what, written(mutation.path), found)
+    assert not _validator(mutation.document["kind"]).is_valid(mutation.document), (mutation.what, mutation.path)
     (problem,) = found
     assert problem.path == written(mutation.path)
     assert mutation.code in (None, problem.code)

@@ -51,7 +51,7 @@ spec:
     eks: {region: r, kubernetesVersion: "1.35", credentials: {type: ProviderConfig, name: a}}
     aks: {location: r, kubernetesVersion: "1.35", credentials: {type: ProviderConfig, name: a}}
     nebius: {kubernetesVersion: "1.35", credentials: {type: ProviderConfig, name: a}}
-    vultr: {region: r, kubernetesVersion: "1.35", credentials: {type: ProviderConfig, name: a}}
+    vultr: {region: r, kubernetesVersion: v1.36.1+3, credentials: {type: ProviderConfig, name: a}}
   nodePools:
   - name: p
     className: c

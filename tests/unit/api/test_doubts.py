@@ -39,9 +39,7 @@ def test_a_number_is_filled_in_as_well_and_a_document_is_told_of_once() -> None:
 
 def test_a_placeholder_that_no_rule_refuses_is_warned_of() -> None:
     """Nothing else would be said before a cloud is asked for it."""
-    (problem,) = load(
-        Edit("east", "region: us-east-1", "region: us-east-1\n      kubernetesVersion: ${VERSION}")
-    ).problems
+    (problem,) = load(Edit("cache", "revision: main", "revision: ${VERSION}")).problems
     assert (problem.code, problem.severity) == (Code.TEMPLATE_FILE, Severity.WARNING)
     assert pointed(problem) == "${VERSION}"
 
