@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from automation.rehearsal.provider.rules import FORMAT, file_name
+from automation.rehearsal.provider.rules import FORMAT, derivation, file_name
 from automation.rehearsal.provider.table import DATA, Table, load_table, packages
 from components.errors import DriverError, MixedState
 
@@ -79,7 +79,7 @@ def _derive(table: Table, folder: Path, interpreter: Path) -> None:
     missing = [token for token in table.tokens if not (folder / file_name(token)).exists()]
     if not missing:
         return
-    command = [str(interpreter), "-m", "automation.rehearsal.derive", table.package, str(folder), *missing]
+    command = derivation(interpreter, table.package, folder, *missing)
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own module
     if done.returncode:
         raise DriverError(

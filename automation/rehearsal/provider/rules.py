@@ -20,6 +20,15 @@ def file_name(token: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "_", token) + ".json"
 
 
+def derivation(interpreter: Path, package: str, folder: Path, *tokens: str) -> list[str]:
+    """Write the command that derives the rules of types into a folder.
+
+    The current folder is that of the program, whose modules bear names of the standard library (``platform``,
+    ``secrets``): ``-P`` keeps them out.
+    """
+    return [str(interpreter), "-P", "-m", "automation.rehearsal.derive", package, str(folder), *tokens]
+
+
 class Rules:
     """Input rules and outputs by type token, with a memory."""
 
@@ -40,7 +49,7 @@ class Rules:
     def _load(self, token: str) -> Mapping[str, Any] | None:
         path = self._folder / file_name(token)
         if not path.exists():
-            command = [self._interpreter, "-m", "automation.rehearsal.derive", self._package, self._folder, token]
+            command = derivation(self._interpreter, self._package, self._folder, token)
             done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own module
             if done.returncode:
                 raise RuntimeError(f"the rules of {token} could not be derived: {done.stderr.strip()[-400:]}")

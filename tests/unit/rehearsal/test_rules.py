@@ -10,8 +10,13 @@ from automation.rehearsal.provider.rules import Rules, file_name
 QUEUE = "aws:sqs/queue:Queue"
 
 
-def test_a_type_is_derived_once(tmp_path: Path) -> None:
-    """The first question leaves a file; the next process reads it, and needs no interpreter for it."""
+def test_a_type_is_derived_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first question leaves a file; the next process reads it, and needs no interpreter for it.
+
+    Modules of the current folder that are named like those of the standard library do not matter.
+    """
+    (tmp_path / "platform.py").write_text("raise ImportError")
+    monkeypatch.chdir(tmp_path)
     first = Rules("aws", folder=tmp_path, interpreter=Path(sys.executable)).of(QUEUE)
     assert first is not None
     assert first["inputs"]["delaySeconds"] == ["int", False]
