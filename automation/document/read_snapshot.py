@@ -18,6 +18,7 @@ from automation.document.snapshot_document import (
     DevicePart,
     PoolPart,
     SnapshotDocument,
+    VersionPart,
 )
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
@@ -39,6 +40,8 @@ from automation.scheduling.snapshot import (
     Refusal,
     Snapshot,
     Strategy,
+    Version,
+    Versions,
 )
 from components.api.codes import Code
 from components.api.compose import compose
@@ -157,8 +160,9 @@ class _Reader:
             options=Options(
                 Strategy(document.options.strategy),
                 Accounting(document.options.accounting),
-                document.options.repin_dwell,
-                document.options.preemption,
+                repin_dwell=document.options.repin_dwell,
+                preemption=document.options.preemption,
+                observation_age=document.options.observation_age,
             ),
             now=document.now,
             quotas={
@@ -181,6 +185,8 @@ class _Reader:
             storage_class=part.storage_class,
             seen=part.seen,
             not_ready_since=part.not_ready_since,
+            zone=part.zone,
+            versions=Versions(*map(_version, (part.versions.api_server, part.versions.kubelet, part.versions.driver))),
         )
 
     def _pool(self, part: PoolPart) -> Pool:
@@ -255,6 +261,10 @@ class _Reader:
                 cache=part.cache, cluster=part.cluster, index=part.index, shape=self._digests[part.shape]
             )
             yield ExistingCache(entry.id_in(part.namespace), entry, shape, ready=part.ready, failure=part.failure)
+
+
+def _version(part: VersionPart | None) -> Version | None:
+    return None if part is None else Version(part.text, part.seen)
 
 
 def _device(part: DevicePart) -> Device:

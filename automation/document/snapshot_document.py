@@ -141,6 +141,25 @@ class PoolPart(Part):
     """The last refusal to bring more nodes."""
 
 
+class VersionPart(Part):
+    """A version that something on a cluster has."""
+
+    text: str
+    seen: datetime | None = None
+    """When it was seen; only the manifest says so without it."""
+
+
+class VersionsPart(Part):
+    """The versions of a cluster, as far as anybody says."""
+
+    api_server: VersionPart | None = None
+    kubelet: VersionPart | None = None
+    """The oldest of its nodes."""
+
+    driver: VersionPart | None = None
+    """The oldest GPU driver of its nodes."""
+
+
 class ClusterPart(Part):
     """A cluster as a candidate."""
 
@@ -162,6 +181,9 @@ class ClusterPart(Part):
 
     not_ready_since: datetime | None = None
     """Since when it has not been ready without a break."""
+
+    zone: str = ""
+    versions: VersionsPart = VersionsPart()
 
 
 class CacheNeedPart(Part):
@@ -258,6 +280,9 @@ class OptionsPart(Part):
     accounting: Literal["Device", "Node", "BestFit"] = "Device"
     repin_dwell: timedelta | None = None
     """How long a cluster may be not ready before its replicas move; they stay without it. As `PT30M`, or seconds."""
+
+    observation_age: timedelta | None = None
+    """How old an observation may be; an older one does not count. Every one counts without it."""
 
     preemption: bool = False
     """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""

@@ -1,6 +1,7 @@
 """From the scheduler's snapshot to its document."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from automation.document.snapshot_document import SnapshotDocument
@@ -25,6 +26,7 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
                 "accounting": snapshot.options.accounting.value,
                 "repin_dwell": snapshot.options.repin_dwell,
                 "preemption": snapshot.options.preemption,
+                "observation_age": snapshot.options.observation_age,
             },
             "hardware": hardware.listed(),
             "shapes": {digest: shapes[digest] for digest in sorted(shapes)},
@@ -92,6 +94,8 @@ def _cluster(cluster: Cluster, hardware: _Hardware) -> dict[str, Any]:
         "storage_class": cluster.storage_class,
         "seen": cluster.seen,
         "not_ready_since": cluster.not_ready_since,
+        "zone": cluster.zone,
+        "versions": asdict(cluster.versions),
     }
 
 

@@ -5,12 +5,14 @@ reached, which nodes share a fabric) is decided here, so that the scheduler itse
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from automation.planning.shapes import cache_shape, replica_shape
 from automation.scheduling.changes import Change, PlatformChanges
 from automation.scheduling.existing import Existing, ExistingCluster, NamespacedName
+from automation.scheduling.journal import NO_JOURNAL, Journal
 from automation.scheduling.observation import ClusterObservation, Observation
 from automation.scheduling.snapshot import (
     Accounting,
@@ -27,6 +29,8 @@ from automation.scheduling.snapshot import (
     Purchase,
     Snapshot,
     Strategy,
+    Version,
+    Versions,
 )
 from automation.scheduling.storage import storage_class
 from components.api.fleet import Fleet
@@ -54,22 +58,24 @@ def build_snapshot(
     changes: PlatformChanges,
     observation: Observation | None,
     now: datetime,
+    journal: Journal = NO_JOURNAL,
     held: frozenset[NamespacedName] = frozenset(),
 ) -> Snapshot:
     """Return what the scheduler may know now.
 
     ``held`` names deployments whose manifest cannot be used; one whose cache has no manifest is held as well.
     """
-    devices = _Hardware(fleet)
     deployments, broken = _deployments(fleet, held)
+    options = _options(fleet)
+    clusters = _Clusters(fleet, existing, changes, observation or Observation(), journal, options, now)
     return Snapshot(
-        clusters=tuple(_clusters(fleet, existing, changes, observation, devices, now=now)),
+        clusters=tuple(map(clusters.of, sorted({*fleet.clusters, *existing.clusters}))),
         deployments=tuple(deployments),
         replicas=tuple(existing.replicas[identity] for identity in sorted(existing.replicas)),
         caches=tuple(existing.caches[identity] for identity in sorted(existing.caches)),
         held=held | broken,
         names=_names(fleet),
-        options=_options(fleet),
+        options=options,
         now=now,
     )
 
@@ -101,32 +107,48 @@ def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
 
 def _options(fleet: Fleet) -> Options:
     scheduling = fleet.environment.spec.scheduling
-    dwell = scheduling.repin_dwell
+    observation = fleet.environment.spec.observation
     return Options(
         strategy=Strategy(scheduling.strategy),
         accounting=Accounting(scheduling.accounting),
-        repin_dwell=None if dwell is None else timedelta(seconds=duration_seconds(dwell)),
+        repin_dwell=_duration(scheduling.repin_dwell),
+        observation_age=_duration(observation.max_age if observation else None),
     )
 
 
-def _clusters(
-    fleet: Fleet,
-    existing: Existing,
-    changes: PlatformChanges,
-    observation: Observation | None,
-    devices: _Hardware,
-    *,
-    now: datetime,
-) -> Iterator[Cluster]:
-    for name in sorted({*fleet.clusters, *existing.clusters}):
-        manifest = fleet.clusters.get(name)
-        seen = observation.clusters.get(name) if observation else None
+def _duration(text: str | None) -> timedelta | None:
+    return None if text is None else timedelta(seconds=duration_seconds(text))
+
+
+@dataclass(slots=True)
+class _Clusters:
+    """The clusters of a snapshot, each from all that is known of it."""
+
+    fleet: Fleet
+    existing: Existing
+    changes: PlatformChanges
+    observation: Observation
+    journal: Journal
+    options: Options
+    now: datetime
+    hardware: _Hardware = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hardware = _Hardware(self.fleet)
+
+    def of(self, name: str) -> Cluster:
+        """Return one cluster; without a manifest it has no pools to place on."""
+        manifest = self.fleet.clusters.get(name)
         if manifest is None:
-            source = existing.clusters[name].source
-            yield Cluster(name, ClusterState.GOING_AWAY, "its manifest was removed", source)
-            continue
-        state, why = _state(manifest, existing.clusters.get(name), changes.cluster(name), seen)
-        yield Cluster(
+            source = self.existing.clusters[name].source
+            return Cluster(name, ClusterState.GOING_AWAY, "its manifest was removed", source)
+        seen = self.observation.clusters.get(name)
+        counts = seen is not None and seen.counts(self.now, self.options.observation_age)
+        state, why = _state(
+            manifest, self.existing.clusters.get(name), self.changes.cluster(name), seen if counts else None
+        )
+        location = manifest.spec.cluster.existing
+        return Cluster(
             name=name,
             state=state,
             why=why,
@@ -134,22 +156,48 @@ def _clusters(
             region=manifest.region,
             labels=manifest.metadata.labels,
             taints=tuple(Taint(each.key, each.value or "", each.effect) for each in manifest.spec.taints),
-            pools=tuple(
-                _pool(
-                    manifest,
-                    pool,
-                    devices.of(pool.class_name, manifest),
-                    changes.pool(name, pool.name),
-                    seen,
-                    before=_before(pool, fleet.classes[pool.class_name], existing.pools.get((name, pool.name))),
-                )
-                for pool in manifest.spec.node_pools
-            ),
+            pools=tuple(self._pool(manifest, pool, seen) for pool in manifest.spec.node_pools),
             storage_class=storage_class(manifest),
             seen=seen.at if seen else None,
-            # Nothing that outlives a run says since when; that it is not ready now is what is sure.
-            not_ready_since=now if state is ClusterState.NOT_READY else None,
+            # Where nothing says since when, it is sure that it is not ready now.
+            not_ready_since=self.journal.not_ready_since.get(name, self.now)
+            if state is ClusterState.NOT_READY
+            else None,
+            zone=(location.zone if location else None) or "",
+            versions=_versions(manifest, seen),
         )
+
+    def _pool(self, manifest: InferenceCluster, pool: NodePool, seen: ClusterObservation | None) -> Pool:
+        key = (manifest.name, pool.name)
+        change = self.changes.pool(*key)
+        return Pool(
+            name=pool.name,
+            class_name=pool.class_name,
+            devices=self.hardware.of(pool.class_name, manifest),
+            realised=pool.node_count,
+            maximum=pool.most_nodes,
+            # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
+            scales=pool.autoscaled and manifest.source != "Existing",
+            fabric=_fabric(pool),
+            fabric_kind=FabricKind.NONE if pool.fabric.type == "None" else FabricKind(pool.fabric.type),
+            price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
+            leaving=_GOING[change] if change.goes_away else "",
+            observed=seen.pools.get(pool.name) if seen else None,
+            purchase=Purchase(pool.purchase),
+            before=_before(pool, self.fleet.classes[pool.class_name], self.existing.pools.get(key)),
+            refused=self.journal.refused.get(key),
+        )
+
+
+def _versions(manifest: InferenceCluster, seen: ClusterObservation | None) -> Versions:
+    """Return the versions of a cluster: what was seen counts more than what the manifest says."""
+    written = manifest.kubernetes_version
+    declared = Version(written) if written else None
+    return Versions(
+        api_server=Version(seen.api_server, seen.at) if seen and seen.api_server else declared,
+        kubelet=Version(seen.kubelet, seen.at) if seen and seen.kubelet else declared,
+        driver=Version(seen.driver, seen.at) if seen and seen.driver else None,
+    )
 
 
 def _state(
@@ -172,33 +220,6 @@ def _state(
     else:
         state, why = ClusterState.READY, ""
     return state, why
-
-
-def _pool(
-    manifest: InferenceCluster,
-    pool: NodePool,
-    devices: tuple[Device, ...],
-    change: Change,
-    seen: ClusterObservation | None,
-    *,
-    before: PoolBefore | None,
-) -> Pool:
-    return Pool(
-        name=pool.name,
-        class_name=pool.class_name,
-        devices=devices,
-        realised=pool.node_count,
-        maximum=pool.most_nodes,
-        # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
-        scales=pool.autoscaled and manifest.source != "Existing",
-        fabric=_fabric(pool),
-        fabric_kind=FabricKind.NONE if pool.fabric.type == "None" else FabricKind(pool.fabric.type),
-        price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
-        leaving=_GOING[change] if change.goes_away else "",
-        observed=seen.pools.get(pool.name) if seen else None,
-        purchase=Purchase(pool.purchase),
-        before=before,
-    )
 
 
 def _before(pool: NodePool, hardware: InferenceClass, existing: HeldPool | None) -> PoolBefore | None:

@@ -36,6 +36,8 @@ class Explainer:
         hostings: Hostings,
         rooms: RoomExplainer,
         works: Mapping[NamespacedName, Work],
+        *,
+        sights: Mapping[str, str],
     ) -> None:
         self._filters = filters
         self._ledger = ledger
@@ -43,6 +45,8 @@ class Explainer:
         self._rooms = rooms
         self._remedies = Remedies(filters, ledger)
         self._works = works
+        self._sights = sights
+        """By cluster, what its nodes are counted by, where that is more than the manifest."""
         self._unhosted: dict[tuple[int, int], Code] = {}
 
     def explain(self, key: NamespacedName) -> DeploymentTrace:
@@ -158,6 +162,8 @@ class Explainer:
         together = self._rooms.together(position, engines, hosting) if worst is None else ""
         message = worst.message if worst else together or "its engines fit one by one, and not together"
         wanted, free = (worst.wanted, worst.free) if worst else (None, None)
+        sight = self._sights[cluster.name]
+        message += f" ({sight})" if sight else ""
         return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
 
     def _refusal(

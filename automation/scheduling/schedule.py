@@ -65,7 +65,7 @@ class Pass:
         self.hostings = Hostings(
             matcher, whole_nodes=snapshot.options.accounting is Accounting.NODE, first_fit_only=compatible
         )
-        self.filters = Filters(snapshot.clusters, snapshot.caches, catalogue, self.hostings)
+        self.filters = Filters(snapshot.counted, snapshot.caches, catalogue, self.hostings)
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
         self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
@@ -174,7 +174,9 @@ class Pass:
         return RoomExplainer(self.filters, self.ledger, works, Owners(self.filters, self.judge, self.live))
 
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
-        explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works)
+        options = self.snapshot.options
+        sights = {each.name: each.sight(self.snapshot.now, options.observation_age) for each in self.snapshot.clusters}
+        explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works, sights=sights)
         waiting = Waiting(self.filters, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)
         placements = assembly.placements(self.snapshot.held)

@@ -6,7 +6,7 @@ pool's devices is the user's and is kept. Where the facts come from is ``build``
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -171,6 +171,25 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """A version that something on a cluster has; ``seen`` is None when only the manifest says so."""
+
+    text: str
+    seen: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of a cluster, as far as anybody says."""
+
+    api_server: Version | None = None
+    kubelet: Version | None = None
+    """The oldest of its nodes."""
+    driver: Version | None = None
+    """The oldest GPU driver of its nodes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """A cluster as a candidate. ``why`` says in words what is behind a state that takes no replicas."""
 
@@ -188,6 +207,18 @@ class Cluster:
     """When its nodes were last observed; None when only the manifests speak."""
     not_ready_since: datetime | None = None
     """Since when it has not been ready without a break; None when it is, or when nobody knows."""
+
+    zone: str = ""
+    versions: Versions = Versions()
+
+    def sight(self, now: datetime, age: timedelta | None) -> str:
+        """Say what its nodes are counted by, where that is more than the manifest; ``age`` as in ``Options``."""
+        if self.seen is None or all(pool.observed is None for pool in self.pools):
+            return ""
+        seen = f"{self.seen:%Y-%m-%d %H:%M} UTC"
+        if age is not None and now - self.seen > age:
+            return f"nodes as declared: what was seen at {seen} is too old to count"
+        return f"nodes as seen at {seen}"
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
         """Whether it has not been ready for so long that its replicas should move."""
@@ -247,6 +278,8 @@ class Options:
     """How long a cluster may be not ready before its replicas move to where there is room; None lets them stay."""
     preemption: bool = False
     """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""
+    observation_age: timedelta | None = None
+    """How old an observation may be; an older one does not count. None lets every one count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +318,16 @@ class Snapshot:
     quotas: Mapping[str, Quota] = field(default_factory=dict)
     """By namespace."""
     budget: Budget | None = None
+
+    @property
+    def counted(self) -> tuple[Cluster, ...]:
+        """The clusters as they count: without what was seen of pools too long ago."""
+        age = self.options.observation_age
+        if age is None:
+            return self.clusters
+        return tuple(
+            replace(each, pools=tuple(replace(pool, observed=None) for pool in each.pools))
+            if each.seen is not None and self.now - each.seen > age
+            else each
+            for each in self.clusters
+        )

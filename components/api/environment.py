@@ -78,7 +78,7 @@ class ObservationSettings(Model):
     """How much what was seen of the clusters counts."""
 
     max_age: Duration
-    """How old an observation may be; an older one is taken anew, or the run goes on without it and says so."""
+    """How old an observation may be, as a duration such as `10m`; an older one does not count, and verdicts say so."""
 
 
 class EnvironmentSpec(Ruled):
@@ -132,7 +132,7 @@ class EnvironmentSpec(Ruled):
     promotion: Annotated[Promotion | None, LATER] = None
     """Where this environment promotes to, and the gates in between."""
 
-    observation: Annotated[ObservationSettings | None, LATER] = None
+    observation: Annotated[ObservationSettings | None, BERTH] = None
     """How old an observation may be."""
 
     def rules(self) -> Iterator[Violation]:

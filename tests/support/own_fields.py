@@ -131,7 +131,6 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
             }
         },
     ),
-    OwnField("environment", {"spec.observation": {"maxAge": "10m"}}),
     OwnField(
         "east",
         {"spec.overrides": {"envoy-gateway": {"version": "v1.8.2", "values": {"a": {"b": [1, None, "x"]}, "c": None}}}},
@@ -243,6 +242,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
 
 OWN_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("environment", {"spec.scheduling.repinDwell": "1h30m"}),
+    OwnField("environment", {"spec.observation": {"maxAge": "10m"}}),
     OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
     OwnField("qwen", {"spec.spot": True}),
     OwnField("qwen", {"spec.template.spec.fabric": "EFA"}),

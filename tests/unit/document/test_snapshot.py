@@ -38,6 +38,8 @@ from automation.scheduling.snapshot import (
     Refusal,
     Snapshot,
     Strategy,
+    Version,
+    Versions,
 )
 from components.checks.facts import Taint, Toleration
 from components.errors import ConfigError, UsageError
@@ -115,6 +117,8 @@ def full_cluster() -> Cluster:
         "efs",
         datetime(2026, 1, 2, tzinfo=UTC),
         datetime(2026, 1, 1, tzinfo=UTC),
+        "us-east-1a",
+        Versions(Version("1.36"), Version("v1.35.1", datetime(2026, 1, 2, tzinfo=UTC)), Version("580.1")),
     )
 
 
@@ -147,7 +151,13 @@ def full() -> Snapshot:
         (replica,),
         (ExistingCache(entry.id_in("ml"), entry, weights, ready=False, failure="disk full"),),
         frozenset({("ml", "broken")}),
-        Options(Strategy.PACK, Accounting.BEST_FIT, timedelta(minutes=30), preemption=True),
+        Options(
+            Strategy.PACK,
+            Accounting.BEST_FIT,
+            timedelta(minutes=30),
+            preemption=True,
+            observation_age=timedelta(hours=1),
+        ),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},
         {"ml": Quota({"nvidia-h100": 16}, 4, Decimal(100)), "search": Quota(nodes=2)},

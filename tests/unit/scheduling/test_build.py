@@ -1,7 +1,7 @@
 """Building the snapshot: what each source of facts says, and what follows from it."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,8 +10,18 @@ import pytest
 from automation.scheduling.build import build_snapshot
 from automation.scheduling.changes import NO_CHANGES, Change, PlatformChanges
 from automation.scheduling.existing import Existing, ExistingCluster
+from automation.scheduling.journal import Journal
 from automation.scheduling.observation import ClusterObservation, Observation, PoolObservation
-from automation.scheduling.snapshot import Accounting, Cluster, ClusterState, Snapshot, Strategy
+from automation.scheduling.snapshot import (
+    Accounting,
+    Cluster,
+    ClusterState,
+    Refusal,
+    Snapshot,
+    Strategy,
+    Version,
+    Versions,
+)
 from components.api.fleet import Fleet
 from components.api.inference_cluster import Fabric
 from components.lock import shape_digest
@@ -152,6 +162,44 @@ def test_an_observation_reaches_its_pool() -> None:
     seen = Observation({"a": ClusterObservation(NOW, pools={"gpus": PoolObservation(1, 1)})})
     (one,) = build(fleet(eks(nodeCount=2, maxNodeCount=4), P5), observation=seen).clusters
     assert (one.seen, one.pools[0].present, one.pools[0].nodes) == (NOW, 1, 3)
+
+
+def test_an_observation_that_is_too_old_is_no_reason_to_leave_a_cluster_out() -> None:
+    """It did not answer then, and may now; what was seen of its pools stays in the snapshot, with its time."""
+    hour_ago = NOW - timedelta(hours=1)
+    seen = Observation({"a": ClusterObservation(hour_ago, reachable=False, pools={"gpus": PoolObservation(1)})})
+    for age, state in (("2h", ClusterState.NOT_READY), ("30m", ClusterState.READY)):
+        made = build(
+            fleet(cluster("a"), observation={"maxAge": age}), Existing(clusters={"a": READY}), observation=seen
+        )
+        assert made.clusters[0].state is state
+        assert (made.clusters[0].seen, made.clusters[0].pools[0].nodes) == (hour_ago, 1)
+        assert made.counted[0].pools[0].nodes == (1 if age == "2h" else 2)
+
+
+def test_the_journal_says_since_when() -> None:
+    """A cluster that is ready has not been not ready, and without a fact it is not ready since now."""
+    long_ago, later = NOW - timedelta(days=1), NOW + timedelta(hours=1)
+    refusal = Refusal(later, "no capacity")
+    journal = Journal({"a": long_ago, "b": long_ago}, {("a", "gpus"): refusal})
+    manifests = [cluster(name) for name in "abc"]
+    failed = replace(READY, ready=False, failure="quota")
+    existing = Existing(clusters={"a": failed, "b": READY, "c": failed})
+    a, b, c = build(fleet(*manifests), existing, journal=journal).clusters
+    assert [each.not_ready_since for each in (a, b, c)] == [long_ago, None, NOW]
+    assert [each.pools[0].refused for each in (a, b, c)] == [refusal, None, None]
+
+
+def test_versions_are_those_that_were_seen_else_those_that_are_written() -> None:
+    """Each with the time at which it was seen; nobody writes the version of a driver."""
+    written = cluster("a")
+    body: Any = written["spec"]
+    body["cluster"]["existing"] |= {"kubernetesVersion": "1.35", "zone": "eu-west-1a"}
+    (one,) = build(fleet(written)).clusters
+    assert (one.zone, one.versions) == ("eu-west-1a", Versions(Version("1.35"), Version("1.35")))
+    seen = Observation({"a": ClusterObservation(NOW, kubelet="v1.34.2", driver="580.1")})
+    (one,) = build(fleet(written), observation=seen).clusters
+    assert one.versions == Versions(Version("1.35"), Version("v1.34.2", NOW), Version("580.1", NOW))
 
 
 def test_a_pool_that_would_be_replaced_leaves() -> None:

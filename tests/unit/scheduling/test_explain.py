@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
@@ -9,13 +10,14 @@ from automation.scheduling.existing import ExistingCache
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device, Options
 from automation.scheduling.trace import Trace
 from automation.scheduling.verdict import Code, Verdict
 from components.cel.selector import Outcome
 from components.lock import CacheEntry, CacheShape
 from components.naming import CacheId
 from tests.unit.scheduling.builder import (
+    NOW,
     cluster,
     deployment,
     engine,
@@ -355,3 +357,22 @@ def test_a_selector_of_a_deployment_that_has_all_it_wants_is_not_wrong() -> None
     """Nothing is asked of it now."""
     wanted = deployment("d", 0, engine("main", member(8, "gpu.nvidia.com 80")))
     assert not schedule(snapshot([cluster("a", GUARDED)], [wanted]), evaluate=about_gpus).wrong_selectors
+
+
+@pytest.mark.parametrize(
+    ("age", "room", "said"),
+    [
+        (None, 1, "(nodes as seen at 2025-12-31 23:00 UTC)"),
+        (timedelta(hours=2), 1, "(nodes as seen at 2025-12-31 23:00 UTC)"),
+        (timedelta(minutes=30), 2, "(nodes as declared: what was seen at 2025-12-31 23:00 UTC is too old to count)"),
+    ],
+    ids=["any age", "young enough", "too old"],
+)
+def test_what_the_nodes_are_counted_by_is_said(age: timedelta | None, room: int, said: str) -> None:
+    """By what was seen, unless that is too old; without a word by what is declared."""
+    seen = cluster("a", pool(nodes=2, observed=PoolObservation(1)), seen=NOW - timedelta(hours=1))
+    wanted = [deployment("a-first", room, WHOLE), deployment("d", 1, WHOLE)]
+    made = schedule(snapshot([seen], wanted, options=Options(observation_age=age)), evaluate=evaluate)
+    assert len(made.placements) == room
+    assert only(made).message.endswith(said)
+    assert "nodes as" not in only(plan([cluster("a")], wanted)).message
