@@ -6,6 +6,7 @@ engine.
 
 from collections.abc import Iterator, Mapping
 
+from automation.driver.conditions import Standing, conditions
 from automation.render.text import count
 from automation.render.views import DeploymentView
 from automation.scheduling.existing import Existing, ExistingReplica
@@ -46,12 +47,23 @@ def _view(
         reasons.append(_to_come(key, wanted, len(placed), schedule))
     elif reason := _complaint(key, schedule):
         reasons.append(reason)
+    reference = manifest.spec.template.spec.model_cache_ref if manifest else None
+    standing = Standing(
+        key,
+        wanted,
+        len(placed),
+        len(serving),
+        cache=reference.name if reference else "",
+        cache_found=reference is None or (key[0], reference.name) in fleet.caches,
+        complaint="; ".join(reasons),
+    )
     return DeploymentView(
         deployment="/".join(key),
         wanted=wanted,
         placed=len(placed),
         serving=len(serving),
-        reason="; ".join(reasons),
+        reason=standing.complaint,
+        conditions=conditions(standing, schedule),
     )
 
 

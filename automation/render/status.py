@@ -60,7 +60,7 @@ def _deployments(deployments: Sequence[DeploymentView], width: int) -> list[Line
             str(each.wanted),
             str(each.placed),
             Span(str(each.serving), "ok" if each.serving >= each.wanted else "bad"),
-            each.reason,
+            each.reason or ("" if each.wanted else "scaled to zero"),
         )
         for each in deployments
     ]

@@ -203,6 +203,15 @@ class ConditionView(View):
     children: tuple["ConditionView", ...] = ()
 
 
+class StatusConditionView(View):
+    """One condition, in the form of Kubernetes; ``message`` says more where there is more."""
+
+    type: str
+    status: Literal["True", "False"]
+    reason: str
+    message: str = ""
+
+
 class DeploymentView(View):
     """A deployment: how many replicas it wants, how many are placed, how many of those serve, and why not all do."""
 
@@ -211,6 +220,7 @@ class DeploymentView(View):
     placed: int
     serving: int
     reason: str = ""
+    conditions: tuple[StatusConditionView, ...] = ()
 
 
 class StatusView(View):

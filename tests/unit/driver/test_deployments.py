@@ -1,6 +1,6 @@
 """What ``berth status`` says of deployments: wanted, placed, serving, and in a line why not all."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -8,7 +8,7 @@ from automation.driver.deployments import deployment_views
 from automation.render.views import DeploymentView
 from automation.scheduling.existing import Existing
 from components.lock import Phase
-from tests.unit.planning.world import World, cluster, deployment, fleet
+from tests.unit.planning.world import World, cache, cluster, deployment, fleet, with_field
 
 
 def seen(
@@ -97,4 +97,97 @@ def test_nothing_wanted_and_nothing_there_is_nothing() -> None:
     assert deployment_views(fleet(cluster("a")), Existing(), schedule=None, unreachable={}) == ()
     world = World(fleet(cluster("a"), deployment("parked", 0)))
     views = deployment_views(world.fleet, world.existing, schedule=world.schedule(), unreachable={})
-    assert views == (DeploymentView(deployment="ml/parked", wanted=0, placed=0, serving=0),)
+    (view,) = views
+    assert view.model_copy(update={"conditions": ()}) == DeploymentView(
+        deployment="ml/parked", wanted=0, placed=0, serving=0
+    )
+    assert told(view) == {"ReplicasScheduled": "True ScaledToZero", "ReplicasReady": "True ScaledToZero"}
+
+
+def told(view: DeploymentView) -> dict[str, str]:
+    """Return status and reason of every condition, by type."""
+    return {each.type: f"{each.status} {each.reason}" for each in view.conditions}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is wanted, and the conditions before anything is applied and after."""
+
+    name: str
+    wanted: dict[str, object]
+    before: str
+    after: str
+    ready: str
+    failing: tuple[str, ...] = ()
+
+
+CASES = [
+    Case("all of it", deployment("d", 2), "False Scheduling", "True ReplicasCreated", "True AllReplicasReady"),
+    Case(
+        "not all of it has a place",
+        deployment("d", 5),
+        "False InsufficientCapacity",
+        "False InsufficientCapacity",
+        "False ModelStarting",
+    ),
+    Case(
+        "no cluster matches",
+        with_field(deployment("d"), "spec.template.spec.clusterSelector", {"matchLabels": {"tier": "gold"}}),
+        "False NoClusters",
+        "False NoClusters",
+        "False NoReplicasScheduled",
+    ),
+    Case(
+        "a selector fails everywhere",
+        with_field(
+            deployment("d"),
+            "spec.template.spec.engines.0.members.0.nodeSelector.devices.0.selectors",
+            [{"cel": "device.attributes['gpu.nvidia.com'].nope == 'x'"}],
+        ),
+        "False InvalidNodeSelector",
+        "False InvalidNodeSelector",
+        "False NoReplicasScheduled",
+    ),
+    Case(
+        "one does not come up",
+        deployment("d", 2),
+        "False Scheduling",
+        "True ReplicasCreated",
+        "False ModelStarting",
+        failing=("d@b/0",),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_conditions_are_true_only_for_all_that_is_wanted(case: Case) -> None:
+    """Not for what happens to be placed."""
+    world = World(fleet(cluster("a"), cluster("b"), case.wanted))
+
+    def now() -> dict[str, str]:
+        (view,) = deployment_views(world.fleet, world.existing, schedule=world.schedule(), unreachable={})
+        return told(view)
+
+    assert now() == {"ReplicasScheduled": case.before, "ReplicasReady": "False NoReplicasScheduled"}
+    world.up(failing=case.failing)
+    assert now() == {"ReplicasScheduled": case.after, "ReplicasReady": case.ready}
+
+
+def test_a_deployment_that_goes_is_not_as_wanted_until_it_has_gone(world: World) -> None:
+    """Nothing is wanted and two are there."""
+    world.fleet = fleet(cluster("a"), cluster("b"), deployment("d", 0))
+    (view,) = deployment_views(world.fleet, world.existing, schedule=world.schedule(), unreachable={})
+    assert told(view)["ReplicasScheduled"] == "False Scheduling"
+    world.up()
+    (view,) = deployment_views(world.fleet, world.existing, schedule=world.schedule(), unreachable={})
+    assert told(view)["ReplicasScheduled"] == "True ScaledToZero"
+
+
+def test_the_cache_of_a_deployment_is_a_condition_of_its_own(world: World) -> None:
+    """Loading refuses one that is not there; should it come this far, it is said."""
+    documents = (cluster("a", storage=True), cache("w"), deployment("d", cache="w"))
+    for caches, want in ((None, "True ModelCacheResolved"), ({}, "False ModelCacheNotFound")):
+        loaded = fleet(*documents)
+        loaded = loaded if caches is None else replace(loaded, caches=caches)
+        (view,) = deployment_views(loaded, Existing(), schedule=World(loaded).schedule(), unreachable={})
+        assert told(view)["ModelCacheResolved"] == want

@@ -1,6 +1,5 @@
 """What a manifest says about scheduling changes where replicas are: one field, one difference."""
 
-import copy
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ import pytest
 from automation.scheduling.existing import Existing
 from automation.scheduling.result import Schedule
 from components.api.fleet import Fleet
-from tests.unit.planning.world import World, cluster, deployment, fleet
+from tests.unit.planning.world import World, cluster, deployment, fleet, with_field
 
 Document = dict[str, Any]
 
@@ -25,17 +24,6 @@ def pools(name: str, *node_pools: Document, region: str = "") -> Document:
     """Return an existing cluster with these pools."""
     made = with_field(cluster(name), "spec.nodePools", list(node_pools))
     return with_field(made, "spec.cluster.existing.region", region) if region else made
-
-
-def with_field(manifest: Mapping[str, Any], path: str, value: object) -> Document:
-    """Return a manifest with one field set; ``path`` has dots."""
-    made = copy.deepcopy(dict(manifest))
-    *holders, last = path.split(".")
-    holder: Any = made
-    for part in holders:
-        holder = holder[int(part)] if part.isdecimal() else holder.setdefault(part, {})
-    holder[last] = value
-    return made
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """A small world for tests of planning: manifests as text, what exists, and steps that succeed, fail or stop halfway."""
 
-from collections.abc import Collection, Iterable, Sequence
+import copy
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import yaml
 
@@ -85,6 +87,17 @@ def deployment(
         **({"surge": {"allowGap": True}} if gap else {}),
     }
     return document("ModelDeployment", name, body, namespace=namespace)
+
+
+def with_field(manifest: Mapping[str, Any], path: str, value: object) -> dict[str, Any]:
+    """Return a manifest with one field set; ``path`` has dots."""
+    made: dict[str, Any] = copy.deepcopy(dict(manifest))
+    *holders, last = path.split(".")
+    holder: Any = made
+    for part in holders:
+        holder = holder[int(part)] if part.isdecimal() else holder.setdefault(part, {})
+    holder[last] = value
+    return made
 
 
 def cache(
