@@ -17,14 +17,13 @@ def question_of(without: Iterable[str], files: Iterable[Path], capacity: Iterabl
     return Question(tuple(dict.fromkeys(without)), tuple(files), dict(map(_size, capacity)))
 
 
-def _size(text: str) -> tuple[tuple[str, str], int]:
+def _size(text: str) -> tuple[str, int]:
     from components.errors import UsageError
 
     name, equal, number = text.rpartition("=")
-    cluster, slash, pool = name.partition("/")
-    if not (equal and slash and cluster and pool and number.isascii() and number.isdigit()):
+    if not (equal and all(name.split("/", 1)) and number.isascii() and number.isdigit()):
         raise UsageError(f"the capacity {text!r} cannot be read", help="--capacity CLUSTER/POOL=NODES")
-    return (cluster, pool), int(number)
+    return name, int(number)
 
 
 def ask(session: "Session", sinks: "Sinks", question: "Question", save: Path | None) -> None:

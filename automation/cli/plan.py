@@ -48,7 +48,8 @@ def plan(
     what_if
         A question, not a plan: what if the manifests in this file were added, or stood in for those they name?
     capacity
-        A question, not a plan: what if a pool had so many nodes? As ``CLUSTER/POOL=NODES``.
+        A question, not a plan: what if a pool had so many nodes? As ``CLUSTER/POOL=NODES``, or ``POOL=NODES``
+        where only one cluster has such a pool.
     refresh
         Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """

@@ -1,7 +1,7 @@
 """Answers a what-if question: the schedule now, the schedule under the question, and the difference."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,11 +24,14 @@ from stacks.environment import read_manifests
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be assumed: clusters gone, manifests added or changed, pools (by cluster and pool) of another size."""
+    """What is to be assumed: clusters gone, manifests added or changed, pools of another size.
+
+    A pool is named ``cluster/pool``, or alone where only one cluster has a pool of that name.
+    """
 
     without: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
-    capacity: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    capacity: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -36,7 +39,7 @@ class Question:
         return (
             *(f"cluster {name} is gone" for name in self.without),
             *(f"the manifests of {path} are applied" for path in self.files),
-            *(f"pool {cluster}/{pool} has {nodes} nodes" for (cluster, pool), nodes in self.capacity.items()),
+            *(f"pool {name} has {nodes} nodes" for name, nodes in self.capacity.items()),
         )
 
 
@@ -50,8 +53,8 @@ def answer(session: Session, situation: Situation, question: Question) -> tuple[
         loaded = read_manifests(session.workspace.folder, over=question.files)
         situation = replace(situation, fleet=loaded.raise_if_errors())
     snapshot, _ = decide(session, situation, NO_CHANGES)
-    _require_known(snapshot, question)
-    snapshot = with_nodes(without(snapshot, question.without), question.capacity)
+    _require_clusters(snapshot, question.without)
+    snapshot = with_nodes(without(snapshot, question.without), _sizes(snapshot, question.capacity))
     then = schedule(snapshot)
     view = WhatIfView(
         environment=session.workspace.environment,
@@ -76,15 +79,31 @@ def _beyond(names: Sequence[str], now: Schedule) -> tuple[str, ...]:
     return tuple(name for name in names if name not in known)
 
 
-def _require_known(snapshot: Snapshot, question: Question) -> None:
-    clusters = [each.name for each in snapshot.clusters]
-    pools = [f"{each.name}/{pool.name}" for each in snapshot.clusters for pool in each.pools]
-    asked = [("cluster", name, clusters) for name in question.without]
-    asked += [("pool", f"{cluster}/{pool}", pools) for cluster, pool in question.capacity]
-    for what, name, known in asked:
+def _require_clusters(snapshot: Snapshot, names: Iterable[str]) -> None:
+    known = [each.name for each in snapshot.clusters]
+    for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or f"one of: {', '.join(known) or 'none'}"
-            raise UsageError(f"there is no {what} {name!r}", help=hint)
+            raise _unknown("cluster", name, known)
+
+
+def _sizes(snapshot: Snapshot, capacity: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """Return the sizes by cluster and pool."""
+    pools = [(each.name, pool.name) for each in snapshot.clusters for pool in each.pools]
+    found: dict[tuple[str, str], int] = {}
+    for name, nodes in capacity.items():
+        meant = [pair for pair in pools if name in {"/".join(pair), pair[1]}]
+        if not meant:
+            raise _unknown("pool", name, ["/".join(pair) for pair in pools])
+        if len(meant) > 1:
+            named = ", ".join("/".join(pair) for pair in meant)
+            raise UsageError(f"{len(meant)} clusters have a pool {name!r}", help=f"one of: {named}")
+        found[meant[0]] = nodes
+    return found
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
+    hint = did_you_mean(name, known) or f"one of: {', '.join(known) or 'none'}"
+    return UsageError(f"there is no {what} {name!r}", help=hint)
 
 
 def _deployments(now: Schedule, then: Schedule) -> list[WhatIfDeploymentView]:

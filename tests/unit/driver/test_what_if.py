@@ -72,21 +72,32 @@ def test_a_mistake_in_such_a_file_has_its_place(driver: FakeDriver, tmp_path: Pa
 
 def test_a_pool_of_another_size_takes_more_or_lets_go(driver: FakeDriver) -> None:
     """A smaller one is left by what it cannot hold, with the reason of an edit."""
-    view = ask(driver, Question(capacity={("a", "small"): 0}))
+    view = ask(driver, Question(capacity={"a/small": 0}))
     assert [(each.replica, each.reason) for each in view.leaving] == [("ml/qwen/a/0", "pool-shrinks")]
     assert view.assumptions == ("pool a/small has 0 nodes",)
     driver.write("models/ml/qwen.yaml", deployment("qwen", gpus=8, replicas=4))
-    assert of(ask(driver, Question(capacity={("b", "big"): 3})), QWEN).placed == 4
-    assert of(ask(driver, Question(capacity={("b", "big"): 1})), QWEN).placed == 3
+    assert of(ask(driver, Question(capacity={"b/big": 3})), QWEN).placed == 4
+    assert of(ask(driver, Question(capacity={"b/big": 1})), QWEN).placed == 3
+
+
+def test_a_pool_that_only_one_cluster_has_needs_no_cluster(driver: FakeDriver) -> None:
+    """Its own name says which it is."""
+    driver.write("platform/c.yaml", cluster("c", big=0).replace("name: big", "name: only"))
+    driver.write("models/ml/qwen.yaml", deployment("qwen", gpus=8, replicas=9))
+    one = of(ask(driver, Question(capacity={"only": 1})), QWEN)
+    two = of(ask(driver, Question(capacity={"c/only": 2})), QWEN)
+    assert (one.clusters["c"], two.clusters["c"]) == (1, 2)
 
 
 @pytest.mark.parametrize(
     ("question", "message"),
     [
         (Question(without=("c",)), "there is no cluster 'c'"),
-        (Question(capacity={("a", "smal"): 1}), "there is no pool 'a/smal'"),
+        (Question(capacity={"a/smal": 1}), "there is no pool 'a/smal'"),
+        (Question(capacity={"smal": 1}), "there is no pool 'smal'"),
+        (Question(capacity={"small": 1}), "2 clusters have a pool 'small'"),
     ],
-    ids=["cluster", "pool"],
+    ids=["cluster", "pool", "pool alone", "several pools"],
 )
 def test_what_is_not_there_cannot_be_asked_about(driver: FakeDriver, question: Question, message: str) -> None:
     """With what was probably meant."""
@@ -94,9 +105,7 @@ def test_what_is_not_there_cannot_be_asked_about(driver: FakeDriver, question: Q
         ask(driver, question)
 
 
-@pytest.mark.parametrize(
-    "given", ["a/small", "small=2", "a/small=two", "a/=2", "/small=2", "a/small=-1", "a/small=\u0661"]
-)
+@pytest.mark.parametrize("given", ["a/small", "=2", "a/small=two", "a/=2", "/small=2", "a/small=-1", "a/small=\u0661"])
 def test_a_capacity_that_cannot_be_read_is_refused(given: str) -> None:
     """With the form that it should have."""
     with pytest.raises(UsageError, match="cannot be read"):
@@ -106,4 +115,4 @@ def test_a_capacity_that_cannot_be_read_is_refused(given: str) -> None:
 def test_a_question_is_read_from_its_options() -> None:
     """A cluster twice is once; the last size of a pool counts."""
     question = question_of(("a", "a"), (), ("a/small=2", "a/small=3"))
-    assert (question.without, question.capacity) == (("a",), {("a", "small"): 3})
+    assert (question.without, question.capacity) == (("a",), {"a/small": 3})
