@@ -14,6 +14,7 @@ _WHERE = Where()
 def doctor(
     *,
     install: Annotated[bool, Parameter(negative="")] = False,
+    kubernetes: str | None = None,
     quiet_when_ready: Annotated[bool, Parameter(negative="", show=False)] = False,
     where: Where = _WHERE,
     show: Show = _SHOW,
@@ -23,22 +24,30 @@ def doctor(
     Parameters
     ----------
     install
-        Download or build the Pulumi CLI first, if it is missing.
+        Download or build first what is missing: the Pulumi CLI, and with `--kubernetes` what that names.
+    kubernetes
+        Also check the programs of a local control plane of this minor version of Kubernetes: 1.34, or 1.35 and 1.36,
+        with which nothing was run yet. Building them takes half an hour and 20 GB of Go's caches, once.
     quiet_when_ready
         Print nothing when there is no problem.
     """
     from automation.driver.needs import needs_of
     from automation.engine.toolchain.doctor import Status, diagnose
     from automation.engine.toolchain.ensure import ensure
+    from automation.engine.toolchain.install import ensure_tool
+    from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of
     from automation.engine.toolchain.layout import Layout
     from automation.render.text import Column, Span, Style, table
 
     sinks = show.sinks()
     layout = Layout.find()
+    minor = minor_of(kubernetes) if kubernetes is not None else None
     if install:
         ensure(layout, progress=sinks.say)
+        for tool in kubernetes_tools(minor) if minor else ():
+            ensure_tool(tool, layout, progress=sinks.say)
     environment, needs = needs_of(where.env, environments=where.environments)
-    diagnosis = diagnose(layout, simulated=where.simulated, environment=(environment,), needs=needs)
+    diagnosis = diagnose(layout, simulated=where.simulated, environment=(environment,), needs=needs, kubernetes=minor)
     failed = diagnosis.status is Status.PROBLEM
     if sinks.machine:
         checks = [

@@ -1,4 +1,4 @@
-"""A server on this machine that has Pulumi releases, and can misbehave as real ones do."""
+"""A server on this machine that has releases, and can misbehave as real ones do."""
 
 import hashlib
 import io
@@ -9,9 +9,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from automation.engine.toolchain.versions import CHECKSUMS, Platform
+from automation.engine.toolchain.tool import Files, Tool
+from automation.engine.toolchain.version import Platform
+from automation.engine.toolchain.versions import PULUMI
 
-PLATFORM = Platform(system="linux", machine="x64")
+PLATFORM = Platform(system="linux", machine="amd64")
+
+
+def files_of(tool: Tool) -> Files:
+    """Name the files of a tool's official release for the test platform."""
+    assert tool.release is not None
+    files = tool.release.on(PLATFORM)
+    assert files is not None
+    return files
+
+
+CHECKSUMS = files_of(PULUMI).checksums
 
 
 @dataclass
@@ -28,8 +41,8 @@ class Releases:
 
     @property
     def archive(self) -> str:
-        """The name of the archive of the test platform."""
-        return PLATFORM.archive
+        """The name of the CLI's archive for the test platform."""
+        return files_of(PULUMI).name
 
     def publish(self, content: dict[str, str], *, checksum: str | None = None) -> bytes:
         """Serve an archive with these files and the list of checksums for it."""
@@ -72,17 +85,20 @@ def serving() -> Generator[Releases]:
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
-            end = len(content) if state.cut_after is None or self.path.endswith(".txt") else start + state.cut_after
+            end = len(content) if state.cut_after is None or self._is_checksums() else start + state.cut_after
             self.wfile.write(content[start:end])
 
         def _start(self, size: int) -> int | None:
             asked = self.headers.get("Range")
-            if not self.path.endswith(".txt"):
+            if not self._is_checksums():
                 state.ranges.append(asked)
             if asked is None or not state.takes_ranges:
                 return 0
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             return start if start < size else None
+
+        def _is_checksums(self) -> bool:
+            return self.path.endswith((".txt", ".sha256", "SUMS"))
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
             """Keep the test output clean."""

@@ -1,11 +1,12 @@
-"""Builds the pinned CLI from its Go module, for machines that reach the Go proxy but not the official download.
+"""Builds a tool from its Go module, for machines that reach the Go proxy but not the official download.
 
-``cli_module`` is a wrapper module of ours: a ``go.mod`` with a ``tool`` line and the ``go.sum`` of everything it pulls
-in, so the build is the same everywhere. Cold it takes minutes and 4 GB of Go's caches; Go keeps every finished package,
-so a build that was interrupted continues. The binary gets its name when it is whole.
+``modules`` holds wrapper modules of ours: a ``go.mod`` with a ``tool`` line and the ``go.sum`` of everything it pulls
+in, so the build is the same everywhere. Cold it takes minutes and gigabytes of Go's caches; Go keeps every finished
+package, so a build that was interrupted continues. The binary gets its name when it is whole.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,11 +19,11 @@ from typing import Final
 
 from automation.engine.toolchain.disk import disk_full, write_whole, writing
 from automation.engine.toolchain.find import ask_version
-from automation.engine.toolchain.layout import Layout
+from automation.engine.toolchain.layout import Layout, Place
 from automation.engine.toolchain.output import OutputReader
 from automation.engine.toolchain.progress import Progress
+from automation.engine.toolchain.tool import GoModule, Tool
 from automation.engine.toolchain.toolchain import Unavailable
-from automation.engine.toolchain.versions import BUILD_TAGS, CLI_PACKAGE, VERSION, VERSION_SYMBOL
 
 _FULL_DISK: Final = "no space left on device"
 _FOREIGN_TARGET: Final = frozenset({"GOOS", "GOARCH", "GOARM", "GOARM64", "GOAMD64", "GOEXPERIMENT", "CC", "CXX"})
@@ -34,77 +35,106 @@ Clock = Callable[[], float]
 
 
 def build(
+    tool: Tool,
     layout: Layout,
     *,
     environ: Mapping[str, str],
     progress: Progress,
     clock: Clock = time.monotonic,
 ) -> None:
-    """Build the CLI into ``layout.bin``; raises ``Unavailable`` when there is no Go or Go fails."""
+    """Build the tool into its place; raises ``Unavailable`` when there is no module or no Go, or when Go fails."""
+    module = tool.module
+    if module is None:
+        raise Unavailable(f"there is no pinned Go module for {tool.phrase} {tool.version}")
     go = shutil.which("go", path=environ.get("PATH", ""))
     if go is None:
         raise Unavailable("Go is not on PATH")
+    place = tool.place(layout)
     with writing(layout.berth):
-        _write_module(layout)
-        _remove_leftovers(layout)
-    target = layout.bin / f".pulumi.{os.getpid()}"
-    compiler = _Go(program=go, layout=layout, environ=environ, progress=progress, clock=clock)
+        _write_module(module, layout)
+        place.folder.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(place)
+    target = place.folder / f".{tool.name}.{os.getpid()}"
+    compiler = _Go(program=go, layout=layout, module=module, environ=environ, progress=progress, clock=clock)
     try:
-        compiler.run("list", "-deps", *_FLAGS, CLI_PACKAGE, doing="resolving the Go modules of the Pulumi CLI")
+        flags = _flags(module)
+        compiler.run("list", "-deps", *flags, module.package, doing=f"resolving the Go modules of {tool.phrase}")
         compiler.total = compiler.printed
-        compiler.run(
-            "build", "-v", *_FLAGS, *_link_flags(target), CLI_PACKAGE, doing=f"building the Pulumi CLI {VERSION}"
-        )
-        if ask_version(target, layout=layout) != VERSION:
-            raise Unavailable(f"the CLI that was built does not say it is {VERSION}")
+        link = ("-ldflags", _link_flags(module), "-o", str(target))
+        compiler.run("build", "-v", *flags, *link, module.package, doing=f"building {tool.phrase} {tool.version}")
+        if ask_version(tool, target, layout=layout) != tool.version:
+            raise Unavailable(f"{tool.phrase} that was built does not say it is {tool.version}")
         with writing(layout.berth):
-            _remove_companions(layout)
-            target.replace(layout.pulumi)
+            _remove_companions(tool, place)
+            target.replace(place.program)
     finally:
         with suppress(OSError):
             target.unlink()
 
 
-_FLAGS: Final = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-tags", ",".join(BUILD_TAGS))
+def go_version(module: GoModule) -> str:
+    """Read which Go a module asks for."""
+    line = _GO_LINE.search(_file(module, "go.mod").decode())
+    assert line is not None, "go.mod has a go line"
+    return line[1]
 
 
-def _link_flags(target: Path) -> tuple[str, ...]:
-    return ("-ldflags", f"-s -w -X {VERSION_SYMBOL}=v{VERSION}", "-o", str(target))
+_GO_LINE: Final = re.compile(r"^go (\S+)$", re.MULTILINE)
 
 
-def _module(layout: Layout) -> Path:
-    return layout.build / "cli"
+def _flags(module: GoModule) -> tuple[str, ...]:
+    tags = ("-tags", ",".join(module.tags)) if module.tags else ()
+    return ("-mod=readonly", "-trimpath", "-buildvcs=false", *tags)
 
 
-def _write_module(layout: Layout) -> None:
-    layout.bin.mkdir(parents=True, exist_ok=True)
+def _link_flags(module: GoModule) -> str:
+    return " ".join(["-s -w", *(f"-X {symbol}={value}" for symbol, value in module.symbols)])
+
+
+def _folder(module: GoModule, layout: Layout) -> Path:
+    return layout.build / module.folder
+
+
+def _file(module: GoModule, name: str) -> bytes:
+    return files("automation.engine.toolchain").joinpath("modules", module.folder, name).read_bytes()
+
+
+def _write_module(module: GoModule, layout: Layout) -> None:
     for name in ("go.mod", "go.sum"):
-        content = files("automation.engine.toolchain").joinpath("cli_module", name).read_bytes()
-        write_whole(_module(layout) / name, content)
+        write_whole(_folder(module, layout) / name, _file(module, name))
 
 
-def _remove_leftovers(layout: Layout) -> None:
+def _remove_leftovers(place: Place) -> None:
     """Remove what builds that were killed have left; the install lock is held, so nobody is writing them."""
-    for path in layout.bin.glob(".pulumi.*"):
+    for path in place.folder.glob(f".{place.name}.*"):
         path.unlink()
 
 
-def _remove_companions(layout: Layout) -> None:
-    """Remove the language host of an official CLI that this build replaces: it would be of another version."""
-    for path in layout.bin.glob("pulumi-*"):
-        path.unlink()
+def _remove_companions(tool: Tool, place: Place) -> None:
+    """Remove the companions of an official release that this build replaces: they would be of another version."""
+    if tool.companions:
+        for path in place.folder.glob(tool.companions):
+            path.unlink()
 
 
 class _Go:
     """Runs Go in the wrapper module and tells how far it is."""
 
     def __init__(
-        self, *, program: str, layout: Layout, environ: Mapping[str, str], progress: Progress, clock: Clock
+        self,
+        *,
+        program: str,
+        layout: Layout,
+        module: GoModule,
+        environ: Mapping[str, str],
+        progress: Progress,
+        clock: Clock,
     ) -> None:
         self.total = 0
         self.printed = 0
         self._program = program
         self._layout = layout
+        self._folder = _folder(module, layout)
         # A go.work of the repo around us and a target of a cross build must not change what is built.
         kept = {name: value for name, value in environ.items() if name not in _FOREIGN_TARGET}
         self._environ = {**kept, "CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
@@ -135,7 +165,7 @@ class _Go:
         try:
             return subprocess.Popen(  # noqa: S603 - the Go found on PATH, with arguments of ours
                 [self._program, command, *arguments],
-                cwd=_module(self._layout),
+                cwd=self._folder,
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

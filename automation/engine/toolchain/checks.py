@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
@@ -15,20 +15,21 @@ from urllib.parse import urlsplit
 import yaml
 
 from automation.engine.language_host.packages import required_plugins
+from automation.engine.toolchain.build import go_version
 from automation.engine.toolchain.ensure import locate
 from automation.engine.toolchain.environment import engine_environment
 from automation.engine.toolchain.finding import Check, Status
 from automation.engine.toolchain.host import find_host, is_ours
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.requirements import Requirement, requirements
-from automation.engine.toolchain.toolchain import Source, Toolchain
-from automation.engine.toolchain.versions import MINIMUM, VERSION
+from automation.engine.toolchain.tool import Tool
+from automation.engine.toolchain.toolchain import Toolchain
+from automation.engine.toolchain.versions import MINIMUM, PULUMI, VERSION
 from components.errors import UsageError
 
 _PYTHON: Final = (3, 11)
 _INSTALL: Final = "berth doctor --install"
 _SDKS: Final = ("pulumi", "pulumi-aws", "pulumi-kubernetes")
-_GO_LINE: Final = re.compile(r"^go (\S+)$", re.MULTILINE)
 _GO_SAYS: Final = re.compile(r"\bgo(\d+\.\d+(?:\.\d+)?)")
 _STAND_IN: Final = re.compile(r"^\s*(?:import|from)\s+celpy\b", re.MULTILINE)
 _SECONDS_TO_ANSWER: Final = 20
@@ -59,7 +60,7 @@ def python() -> Check:
 
 
 def engine(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> Iterable[Check]:
-    """Look at the CLI, its language host, and the Go that could build it."""
+    """Look at the CLI and its language host."""
     want = f"{MINIMUM} or newer on PATH, else {VERSION}"
     try:
         toolchain, failures = locate(layout, environ=environ)
@@ -70,10 +71,9 @@ def engine(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> It
         reasons = "; ".join(failures.values()) or "none installed"
         yield Check("Pulumi CLI", Status.PROBLEM, reasons, want, _INSTALL)
     else:
-        source = {Source.PATH: "on PATH", Source.DOWNLOAD: "downloaded", Source.BUILD: "built here"}[toolchain.source]
-        yield Check("Pulumi CLI", Status.OK, f"{toolchain.version}, {source}: {toolchain.pulumi}", want)
+        found = f"{toolchain.version}, {toolchain.source.words}: {toolchain.pulumi}"
+        yield Check("Pulumi CLI", Status.OK, found, want)
         yield _host(layout, toolchain, simulated=simulated)
-    yield go(environ, needed=toolchain is None)
 
 
 def _host(layout: Layout, toolchain: Toolchain, *, simulated: bool) -> Check:
@@ -86,17 +86,19 @@ def _host(layout: Layout, toolchain: Toolchain, *, simulated: bool) -> Check:
     return Check(name, Status.OK, f"{whose}: {host}")
 
 
-def go(environ: Mapping[str, str], *, needed: bool) -> Check:
-    """Look at Go, which is needed only to build the CLI."""
-    line = _GO_LINE.search(files("automation.engine.toolchain").joinpath("cli_module", "go.mod").read_text())
-    assert line is not None, "go.mod has a go line"
-    wanted = line[1]
-    want = f"{wanted} or newer, to build the CLI" + ("" if needed else "; not needed now")
+def go(environ: Mapping[str, str], *, missing: Sequence[Tool]) -> Check:
+    """Look at Go, which is needed only to build the tools that are missing."""
+    modules = [tool.module for tool in missing or (PULUMI,) if tool.module is not None]
+    wanted = max((go_version(module) for module in modules), key=_numbers, default="")
+    if not wanted:
+        return Check("Go", Status.OK, _go_version(environ) or "none", "not needed: what is missing cannot be built")
+    what = ", ".join(tool.phrase for tool in missing or (PULUMI,) if tool.module is not None)
+    want = f"{wanted} or newer, to build {what}" + ("" if missing else "; not needed now")
     found = _go_version(environ)
     if found and _numbers(found) >= _numbers(wanted):
         return Check("Go", Status.OK, found, want)
-    status = Status.WARNING if needed else Status.OK
-    fix = f"install Go {wanted} or newer, unless the official download can be reached" if needed else ""
+    status = Status.WARNING if missing else Status.OK
+    fix = f"install Go {wanted} or newer, unless the official download can be reached" if missing else ""
     return Check("Go", status, found or "none", want, fix)
 
 

@@ -1,8 +1,8 @@
-"""Gets the official release archive of the pinned CLI, checks its SHA-256 and installs what Berth needs of it.
+"""Gets the official release of a tool, checks its SHA-256 and installs what Berth needs of it.
 
 A host that does not answer is given up within five seconds in total, name look-up included, because the next source is
-waiting. An interrupted download is kept as ``.part`` and continued. ``BERTH_PULUMI_DOWNLOAD_URL`` names another address
-that serves the same files (a mirror).
+waiting. An interrupted download is kept as ``.part`` and continued. A tool's mirror variable names another address that
+serves the same files.
 """
 
 import hashlib
@@ -17,8 +17,9 @@ from automation.engine.toolchain import archive
 from automation.engine.toolchain.disk import writing
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.progress import Progress
+from automation.engine.toolchain.tool import Files, Tool
 from automation.engine.toolchain.toolchain import Unavailable
-from automation.engine.toolchain.versions import CHECKSUMS, VERSION, Platform
+from automation.engine.toolchain.version import Platform
 
 if TYPE_CHECKING:
     import httpx
@@ -35,26 +36,34 @@ _RANGE_NOT_SATISFIABLE: Final = 416
 
 
 def download(
+    tool: Tool,
     layout: Layout,
     *,
-    address: str,
+    address: str = "",
     progress: Progress,
     platform: Platform | None = None,
     seconds_to_answer: float = SECONDS_TO_ANSWER,
 ) -> None:
-    """Install the official CLI into ``layout.bin``; raises ``Unavailable`` when it cannot be had."""
+    """Install the official release in the tool's place; raises ``Unavailable`` when it cannot be had.
+
+    ``address`` is that of a mirror; the official one when empty.
+    """
     where = platform or Platform.current()
-    if not where.supported:
-        raise Unavailable(f"there is no official archive for {where.system} on {where.machine}")
-    with _client(address) as client:
-        wanted = _checksum(client, where.archive, seconds=seconds_to_answer)
+    if tool.release is None:
+        raise Unavailable(f"there is no official release of {tool.phrase} with a checksum to hold it to")
+    files = tool.release.on(where)
+    if files is None:
+        raise Unavailable(f"there is no official release for {where.system} on {where.machine}")
+    with _client(address or tool.release.address_on(where)) as client:
+        wanted = _checksum(client, files, seconds=seconds_to_answer)
         with writing(layout.berth):
             layout.downloads.mkdir(parents=True, exist_ok=True)
-            file = layout.downloads / where.archive
+            # Some projects name their files alike in every version.
+            file = layout.downloads / (files.name if tool.version in files.name else f"v{tool.version}-{files.name}")
             if not file.exists() or _sha256(file) != wanted:
-                _fetch_checked(client, file, wanted, progress=progress)
+                _fetch_checked(client, files.name, file, wanted, _Shown(tool, progress))
     with writing(layout.berth):
-        archive.install(file, layout, progress=progress)
+        archive.install(tool, file, layout, progress=progress)
         file.unlink()
 
 
@@ -68,14 +77,15 @@ def _client(address: str) -> "httpx.Client":
         raise Unavailable(f"{address}: {error}") from error
 
 
-def _checksum(client: "httpx.Client", name: str, *, seconds: float) -> str:
+def _checksum(client: "httpx.Client", files: Files, *, seconds: float) -> str:
     """Ask for the list of checksums, which is also the question whether the host can be reached at all."""
-    text = _within(seconds, lambda: _get(client, CHECKSUMS), what=str(client.base_url.host or client.base_url))
+    text = _within(seconds, lambda: _get(client, files.checksums), what=str(client.base_url.host or client.base_url))
     for line in text.splitlines():
-        digest, _, file = line.strip().partition(" ")
-        if file.strip().lstrip("*") == name:
+        digest, _, name = line.strip().partition(" ")
+        # A list for one file alone need not name it.
+        if name.strip().lstrip("*") == files.name or (not name and text.strip() == digest):
             return digest.lower()
-    raise Unavailable(f"the checksums at {client.base_url} do not name {name}")
+    raise Unavailable(f"the checksums at {client.base_url} do not name {files.name}")
 
 
 def _get(client: "httpx.Client", name: str) -> str:
@@ -113,21 +123,21 @@ def _within(seconds: float, ask: Callable[[], _Answer], *, what: str) -> _Answer
         raise Unavailable(f"{what} did not answer within {seconds:g} s") from None
 
 
-def _fetch_checked(client: "httpx.Client", file: Path, wanted: str, *, progress: Progress) -> None:
+def _fetch_checked(client: "httpx.Client", name: str, file: Path, wanted: str, shown: "_Shown") -> None:
     part = file.with_name(file.name + ".part")
     resumed = part.exists()
-    _fetch(client, file.name, part, progress=progress)
+    _fetch(client, name, part, shown)
     if _sha256(part) != wanted and resumed:
-        progress("the download that was continued is damaged; starting again")
+        shown.progress("the download that was continued is damaged; starting again")
         part.unlink()
-        _fetch(client, file.name, part, progress=progress)
+        _fetch(client, name, part, shown)
     if _sha256(part) != wanted:
         part.unlink()
-        raise Unavailable(f"{client.base_url}{file.name} does not have the published SHA-256")
+        raise Unavailable(f"{client.base_url}{name} does not have the published SHA-256")
     part.replace(file)
 
 
-def _fetch(client: "httpx.Client", name: str, part: Path, *, progress: Progress) -> None:
+def _fetch(client: "httpx.Client", name: str, part: Path, shown: "_Shown") -> None:
     """Bring ``part`` to its full length, continuing where it ends."""
     import httpx  # noqa: PLC0415 - as above
 
@@ -141,7 +151,7 @@ def _fetch(client: "httpx.Client", name: str, part: Path, *, progress: Progress)
                 return
             answer.raise_for_status()
             continued = answer.status_code == _PARTIAL
-            shown = _Shown(have if continued else 0, answer.headers.get("Content-Length"), progress)
+            shown.start(have if continued else 0, answer.headers.get("Content-Length"))
             with part.open("ab" if continued else "wb") as out:
                 # As it comes: chunks of a fixed size would lose the last ones of a download that breaks off.
                 for chunk in answer.iter_raw():
@@ -161,24 +171,30 @@ def _fetch(client: "httpx.Client", name: str, part: Path, *, progress: Progress)
 class _Shown:
     """Says at most ten times how far a download is."""
 
-    def __init__(self, have: int, rest: str | None, progress: Progress) -> None:
+    def __init__(self, tool: Tool, progress: Progress) -> None:
+        self.progress = progress
+        self._what = f"{tool.phrase} {tool.version}"
+        self._have = self._total = self._last = 0
+
+    def start(self, have: int, rest: str | None) -> None:
+        """Begin with what is there and the length of the rest, as the server said it."""
         self._have = have
         self._total = have + int(rest) if rest and rest.isdigit() else 0
-        self._progress = progress
         self._last = self._parts
         again = f", continuing at {_megabytes(have)} MB" if have else ""
-        progress(f"downloading the Pulumi CLI {VERSION}{again}")
+        self.progress(f"downloading {self._what}{again}")
 
     @property
     def _parts(self) -> int:
         return self._have * _PARTS_SHOWN // self._total if self._total else 0
 
     def add(self, count: int) -> None:
+        """Count what has come."""
         self._have += count
         if self._parts > self._last:
             self._last = self._parts
             done = self._have * 100 // self._total
-            self._progress(f"downloaded {_megabytes(self._have)} of {_megabytes(self._total)} MB ({done} %)")
+            self.progress(f"downloaded {_megabytes(self._have)} of {_megabytes(self._total)} MB ({done} %)")
 
 
 def _megabytes(count: int) -> str:

@@ -1,4 +1,4 @@
-"""One process at a time installs a CLI; the others wait and then find what it installed."""
+"""One process at a time installs a tool; the others wait and then find what it installed."""
 
 import fcntl
 from collections.abc import Generator
@@ -9,13 +9,13 @@ from automation.engine.toolchain.progress import Progress
 
 
 @contextmanager
-def exclusive(path: Path, *, progress: Progress) -> Generator[None]:
+def exclusive(path: Path, *, what: str, progress: Progress) -> Generator[None]:
     """Hold the lock of a file; the system frees it when the process ends in whatever way."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress("another process is installing the Pulumi CLI here; waiting for it")
+            progress(f"another process is installing {what} here; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -13,6 +13,29 @@ _PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml")
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where one tool lies when it was downloaded or built: a folder, and the name of its program in there."""
+
+    folder: Path
+    name: str
+
+    @property
+    def program(self) -> Path:
+        """The program."""
+        return self.folder / self.name
+
+    @property
+    def record(self) -> Path:
+        """What is known about the programs that were seen; makes the next look fast."""
+        return self.folder / "toolchain.json"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose lock says that a process installs the tool."""
+        return self.folder / ".install.lock"
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The paths of one checkout; ``root`` is absolute."""
 
@@ -52,24 +75,14 @@ class Layout:
         return self.bin / "pulumi"
 
     @property
-    def record(self) -> Path:
-        """What is known about the CLIs that were seen; makes the next look fast."""
-        return self.bin / "toolchain.json"
-
-    @property
     def downloads(self) -> Path:
-        """Archives, whole or in part."""
+        """Releases, whole or in part."""
         return self.berth / "downloads"
 
     @property
     def build(self) -> Path:
-        """Where the CLI is built; the finished packages are in Go's own cache."""
+        """Where tools are built; the finished packages are in Go's own cache."""
         return self.berth / "build"
-
-    @property
-    def install_lock(self) -> Path:
-        """The file whose lock says that a process installs a CLI."""
-        return self.berth / "install.lock"
 
     @property
     def home(self) -> Path:

@@ -1,6 +1,6 @@
-"""What is remembered about the CLIs that were seen, so that the next look starts no process.
+"""What is remembered about the programs of a tool that were seen, so that the next look starts no process.
 
-A CLI is recognised by path, size and time of change. The record is a cache and nothing more: when it is missing,
+A program is recognised by path, size and time of change. The record is a cache and nothing more: when it is missing,
 unreadable or written by another Berth, what it says is found out again.
 """
 
@@ -35,7 +35,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A CLI and the version it said it has; an empty version when it did not say one."""
+    """A program and the version it said it has; an empty version when it did not say one."""
 
     identity: Identity
     version: str
@@ -48,7 +48,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The last CLI seen on PATH and the one installed under ``.berth/bin``."""
+    """The last program seen on PATH and the one installed under ``.berth``."""
 
     on_path: Seen | None = None
     installed: Seen | None = None
@@ -70,11 +70,11 @@ class Record:
         write_whole(path, json.dumps(data, indent=2).encode() + b"\n")
 
     def with_path(self, seen: Seen) -> "Record":
-        """Remember another CLI on PATH."""
+        """Remember another program on PATH."""
         return replace(self, on_path=seen)
 
     def with_installed(self, seen: Seen) -> "Record":
-        """Remember another installed CLI."""
+        """Remember another installed program."""
         return replace(self, installed=seen)
 
 

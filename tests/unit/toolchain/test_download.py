@@ -9,9 +9,10 @@ import pytest
 from automation.engine.toolchain.download import download
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Unavailable
-from automation.engine.toolchain.versions import CHECKSUMS, Platform
+from automation.engine.toolchain.version import Platform
+from automation.engine.toolchain.versions import PULUMI
 from components.errors import DriverError
-from tests.support.releases import PLATFORM, Releases
+from tests.support.releases import CHECKSUMS, PLATFORM, Releases, files_of
 
 HOST = "#!/bin/sh\necho host\n"
 
@@ -19,7 +20,7 @@ HOST = "#!/bin/sh\necho host\n"
 def fetch(layout: Layout, releases: Releases, said: list[str], **options: Any) -> None:
     """Download for the test platform."""
     options = {"address": releases.address, "platform": PLATFORM, **options}
-    download(layout, progress=said.append, **options)
+    download(PULUMI, layout, progress=said.append, **options)
 
 
 def test_the_cli_and_its_python_host_are_installed_and_nothing_else(
@@ -169,7 +170,7 @@ def test_members_that_climb_out_of_the_archive_stay_inside(
     [
         pytest.param({}, "answered 404", id="no-checksums"),
         pytest.param({CHECKSUMS: b"0" * 64 + b"  another\n"}, "do not name", id="archive-not-listed"),
-        pytest.param({CHECKSUMS: b"0" * 64 + f"  {PLATFORM.archive}\n".encode()}, "answered 404", id="no-archive"),
+        pytest.param({CHECKSUMS: b"0" * 64 + f"  {files_of(PULUMI).name}\n".encode()}, "answered 404", id="no-archive"),
     ],
 )
 def test_what_the_server_does_not_have_is_said(
@@ -207,7 +208,7 @@ def test_an_address_that_leads_nowhere_is_said(
 
 def test_a_platform_without_an_archive_is_not_asked_for(layout: Layout, releases: Releases, said: list[str]) -> None:
     """There is no request for a name that cannot exist."""
-    with pytest.raises(Unavailable, match="no official archive for linux on riscv64"):
+    with pytest.raises(Unavailable, match="no official release for linux on riscv64"):
         fetch(layout, releases, said, platform=Platform(system="linux", machine="riscv64"))
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from automation.engine.toolchain import disk
-from automation.engine.toolchain.ensure import allowed_sources, ensure, locate
+from automation.engine.toolchain.ensure import ensure, locate
+from automation.engine.toolchain.install import allowed_sources
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source
-from automation.engine.toolchain.versions import VERSION
+from automation.engine.toolchain.versions import PULUMI, VERSION
 from components.errors import DriverError, ToolchainError, UsageError
 from tests.support.releases import PLATFORM, Releases
 
@@ -129,9 +130,9 @@ def test_an_installed_cli_with_another_time_is_asked_and_kept(
     """A cache of a CI system may lose the exact times of files."""
     program("go", GO)
     ensure(layout, progress=said.append, environ=variables(tmp_path))
-    record = json.loads(layout.record.read_bytes())
+    record = json.loads(PULUMI.place(layout).record.read_bytes())
     record["installed"]["changed"] -= 1
-    layout.record.write_text(json.dumps(record))
+    PULUMI.place(layout).record.write_text(json.dumps(record))
     (tmp_path / "path" / "go").unlink()
     assert ensure(layout, progress=said.append, environ=variables(tmp_path)).source is Source.BUILD
 
@@ -141,9 +142,11 @@ def test_an_installed_cli_with_another_time_is_asked_and_kept(
     [
         pytest.param(lambda layout: layout.pulumi.write_text("#!/bin/sh\necho\n"), id="another-program"),
         pytest.param(lambda layout: layout.pulumi.unlink(), id="removed"),
-        pytest.param(lambda layout: layout.record.write_text("{"), id="record-unreadable"),
-        pytest.param(lambda layout: layout.record.unlink(), id="record-removed"),
-        pytest.param(lambda layout: layout.record.write_text('{"schema": 99}'), id="record-of-another-berth"),
+        pytest.param(lambda layout: PULUMI.place(layout).record.write_text("{"), id="record-unreadable"),
+        pytest.param(lambda layout: PULUMI.place(layout).record.unlink(), id="record-removed"),
+        pytest.param(
+            lambda layout: PULUMI.place(layout).record.write_text('{"schema": 99}'), id="record-of-another-berth"
+        ),
     ],
 )
 def test_an_installation_that_cannot_be_trusted_is_made_again(
@@ -164,9 +167,9 @@ def test_an_installed_cli_of_an_older_pin_is_replaced(
     """After an update of Berth the pinned version is another one."""
     program("go", GO)
     ensure(layout, progress=said.append, environ=variables(tmp_path))
-    record = json.loads(layout.record.read_bytes())
+    record = json.loads(PULUMI.place(layout).record.read_bytes())
     record["installed"]["version"] = "3.200.0"
-    layout.record.write_text(json.dumps(record))
+    PULUMI.place(layout).record.write_text(json.dumps(record))
     said.clear()
     ensure(layout, progress=said.append, environ=variables(tmp_path))
     assert f"building the Pulumi CLI {VERSION}" in said

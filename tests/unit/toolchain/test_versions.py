@@ -1,74 +1,153 @@
-"""The pinned version, and which others are taken."""
+"""The pinned versions, where they come from, and which others are taken."""
 
 import re
 from importlib.resources import files
 
 import pytest
 
-from automation.engine.toolchain import versions
-from automation.engine.toolchain.versions import MINIMUM, VERSION, Platform, Version
+from automation.engine.toolchain import version
+from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, ETCD, KWOK, MINORS, kubernetes_tools, minor_of
+from automation.engine.toolchain.tool import Tool
+from automation.engine.toolchain.version import Platform, Version
+from automation.engine.toolchain.versions import MINIMUM, PULUMI, VERSION
+from components.errors import UsageError
+
+TOOLS = (PULUMI, *(tool for minor in MINORS.values() for tool in kubernetes_tools(minor)))
+APISERVER = kubernetes_tools(MINORS["1.34"])[1]
 
 
-def test_the_wrapper_module_builds_the_pinned_version() -> None:
-    """The version is pinned in one place; go.mod, which cannot read it, agrees for both modules of Pulumi."""
-    text = files("automation.engine.toolchain").joinpath("cli_module", "go.mod").read_text()
-    found = dict(re.findall(r"^\s*(github\.com/pulumi/pulumi/(?:pkg|sdk)/v3) (v\S+)", text, re.MULTILINE))
-    assert found == {
-        "github.com/pulumi/pulumi/pkg/v3": f"v{VERSION}",
-        "github.com/pulumi/pulumi/sdk/v3": f"v{VERSION}",
-    }
+def pinned(folder: str) -> dict[str, str]:
+    """Read what a wrapper module requires."""
+    text = files("automation.engine.toolchain").joinpath("modules", folder, "go.mod").read_text()
+    return dict(re.findall(r"^(?:require)?\s*(\S+\.\S+/\S+) (v\S+)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("tool", "module"),
+    [
+        pytest.param(PULUMI, "github.com/pulumi/pulumi/pkg/v3", id="pulumi"),
+        pytest.param(PULUMI, "github.com/pulumi/pulumi/sdk/v3", id="pulumi-sdk"),
+        pytest.param(ETCD, "go.etcd.io/etcd/server/v3", id="etcd"),
+        pytest.param(KWOK, "sigs.k8s.io/kwok", id="kwok"),
+        pytest.param(APISERVER, "k8s.io/kubernetes", id="kubernetes"),
+    ],
+)
+def test_the_wrapper_module_builds_the_pinned_version(tool: Tool, module: str) -> None:
+    """A version is pinned in one place; go.mod, which cannot read it, agrees."""
+    assert tool.module is not None
+    assert pinned(tool.module.folder)[module] == f"v{tool.version}"
+
+
+def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
+    """Kubernetes itself asks for them at v0.0.0, which nobody serves; one of another release may not even compile."""
+    for minor in (each for each in MINORS.values() if each.module):
+        text = files("automation.engine.toolchain").joinpath("modules", minor.module, "go.mod").read_text()
+        replaced = re.findall(r"^(?:replace)?\s*(k8s\.io/\S+) => (\S+) (v\S+)$", text, re.MULTILINE)
+        assert len(replaced) > 20
+        assert all(old == new for old, new, _ in replaced)
+        assert {found for _, _, found in replaced} == {f"v0.{minor.version.removeprefix('1.')}"}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: f"{tool.name}-{tool.version}")
+def test_every_tool_can_be_had_and_takes_itself(tool: Tool) -> None:
+    """From a download that is checked or from a module; the pinned version lies in the accepted range."""
+    assert tool.release or tool.module
+    found = Version.parse(tool.version)
+    assert found is not None
+    assert tool.accepts(found)
+
+
+def test_a_proven_minor_can_be_built() -> None:
+    """That is how it was proven, and how machines get it that do not reach the official download."""
+    assert MINORS[DEFAULT_MINOR].proven
+    for minor in MINORS.values():
+        built = [tool.module is not None for tool in kubernetes_tools(minor)]
+        assert all(built) or not minor.proven
+
+
+@pytest.mark.parametrize("name", ["1.34", "v1.34", " 1.34 "])
+def test_a_minor_is_found_by_its_name(name: str) -> None:
+    """Both spellings are in use."""
+    assert minor_of(name) is MINORS["1.34"]
+
+
+def test_an_unsupported_minor_is_a_usage_error_that_names_the_others() -> None:
+    """1.33 has no device claims without a feature gate."""
+    with pytest.raises(UsageError, match=r"'1.33' is not among the supported minors \(1.34, 1.35, 1.36\)") as caught:
+        minor_of("1.33")
+    assert caught.value.help == "berth doctor --kubernetes 1.34"
 
 
 @pytest.mark.parametrize(
     ("text", "want"),
     [
-        pytest.param("v3.274.1", "3.274.1", id="as-printed"),
+        pytest.param("v3.274.1", "3.274.1", id="pulumi"),
         pytest.param("3.274.1\n", "3.274.1", id="without-v"),
         pytest.param("v3.275.0-dev.0", "3.275.0", id="development"),
         pytest.param("v3.275.0+dirty", "3.275.0", id="build-metadata"),
+        pytest.param("Kubernetes v1.34.4\n", "1.34.4", id="kubernetes"),
+        pytest.param("etcd Version: 3.7.3\nGit SHA: Not provided\nGo Version: go1.26.8\n", "3.7.3", id="etcd"),
+        pytest.param("kwok version v0.7.0 go1.26.8 (linux/amd64)\n", "0.7.0", id="kwok"),
+        pytest.param("built with go1.26.8", None, id="of-something-else"),
+        pytest.param("1.2.3.4", None, id="an-address"),
         pytest.param("", None, id="nothing"),
         pytest.param("v3.274", None, id="two-numbers"),
         pytest.param("usage: pulumi", None, id="other-text"),
     ],
 )
-def test_a_version_is_read_from_what_the_cli_prints(text: str, want: str | None) -> None:
+def test_a_version_is_read_from_what_a_tool_prints(text: str, want: str | None) -> None:
     """Three numbers are needed, what follows them does not count."""
     found = Version.parse(text)
     assert (str(found) if found else None) == want
 
 
 @pytest.mark.parametrize(
-    ("text", "want"),
+    ("tool", "text", "want"),
     [
-        pytest.param(VERSION, True, id="pinned"),
-        pytest.param(MINIMUM, True, id="oldest"),
-        pytest.param("3.271.9", False, id="too-old"),
-        pytest.param("3.1000.0", True, id="newer"),
-        pytest.param("4.0.0", False, id="next-major"),
+        pytest.param(PULUMI, VERSION, True, id="pinned"),
+        pytest.param(PULUMI, MINIMUM, True, id="oldest"),
+        pytest.param(PULUMI, "3.271.9", False, id="too-old"),
+        pytest.param(PULUMI, "3.1000.0", True, id="newer"),
+        pytest.param(PULUMI, "4.0.0", False, id="next-major"),
+        pytest.param(APISERVER, "1.34.0", True, id="another-patch"),
+        pytest.param(APISERVER, "1.35.0", False, id="another-minor"),
+        pytest.param(ETCD, "3.5.12", False, id="etcd-without-watch-progress"),
+        pytest.param(ETCD, "3.5.13", True, id="etcd-with-watch-progress"),
     ],
 )
-def test_versions_from_the_minimum_up_to_the_next_major_are_taken(text: str, want: bool) -> None:
+def test_versions_in_the_range_are_taken(tool: Tool, text: str, want: bool) -> None:
     """A newer engine serves an older SDK; an older one, or another major version, does not."""
-    version = Version.parse(text)
-    assert version is not None
-    assert version.acceptable is want
+    found = Version.parse(text)
+    assert found is not None
+    assert tool.accepts(found) is want
 
 
 @pytest.mark.parametrize(
-    ("system", "machine", "want"),
+    ("tool", "system", "machine", "want"),
     [
-        pytest.param("linux", "x86_64", "pulumi-v3.274.1-linux-x64.tar.gz", id="linux-x64"),
-        pytest.param("linux", "aarch64", "pulumi-v3.274.1-linux-arm64.tar.gz", id="linux-arm64"),
-        pytest.param("darwin", "arm64", "pulumi-v3.274.1-darwin-arm64.tar.gz", id="mac-arm64"),
-        pytest.param("linux", "riscv64", None, id="no-archive"),
-        pytest.param("sunos5", "x86_64", None, id="no-system"),
+        pytest.param(PULUMI, "linux", "x86_64", "pulumi-v3.274.1-linux-x64.tar.gz", id="pulumi-linux-x64"),
+        pytest.param(PULUMI, "linux", "aarch64", "pulumi-v3.274.1-linux-arm64.tar.gz", id="pulumi-linux-arm64"),
+        pytest.param(PULUMI, "darwin", "arm64", "pulumi-v3.274.1-darwin-arm64.tar.gz", id="pulumi-mac-arm64"),
+        pytest.param(PULUMI, "linux", "riscv64", None, id="no-machine"),
+        pytest.param(PULUMI, "sunos5", "x86_64", None, id="no-system"),
+        pytest.param(ETCD, "linux", "x86_64", "etcd-v3.7.3-linux-amd64.tar.gz", id="etcd"),
+        pytest.param(APISERVER, "linux", "aarch64", "kube-apiserver", id="kube-apiserver"),
+        pytest.param(APISERVER, "darwin", "arm64", None, id="no-server-for-macs"),
     ],
 )
-def test_the_archive_of_a_platform_has_the_official_name(
-    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, want: str | None
+def test_the_release_of_a_platform_has_the_official_name(
+    monkeypatch: pytest.MonkeyPatch, tool: Tool, system: str, machine: str, want: str | None
 ) -> None:
-    """Names of systems and processors are translated to those of the official archives."""
-    monkeypatch.setattr(versions.sys, "platform", system)
-    monkeypatch.setattr(versions.platform, "machine", lambda: machine)
-    where = Platform.current()
-    assert (where.archive if where.supported else None) == want
+    """Names of systems and processors are translated to those of the official releases."""
+    monkeypatch.setattr(version.sys, "platform", system)
+    monkeypatch.setattr(version.platform, "machine", lambda: machine)
+    assert tool.release is not None
+    found = tool.release.on(Platform.current())
+    assert (found.name if found else None) == want
+
+
+def test_a_release_may_have_an_address_for_each_platform() -> None:
+    """Kubernetes has one folder for each."""
+    assert APISERVER.release is not None
+    address = APISERVER.release.address_on(Platform(system="linux", machine="arm64"))
+    assert address == "https://dl.k8s.io/release/v1.34.4/bin/linux/arm64"
