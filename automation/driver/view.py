@@ -312,6 +312,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said += [each.announcement for each in to_forget(session, situation)]
     stay = {each.id for each in plan.schedule.placements if each.reason is Reason.NOWHERE_TO_GO}
     said += [shrinking_text(each, stay) for each in plan.schedule.shrinking]
+    said += [f"{each.owner}: {each.message}" for each in plan.schedule.overruns]
     said += [
         f"{'/'.join(old)} is removed and {'/'.join(new)} is new with the same shape: nothing serves in between"
         for old, new in renamed(plan.snapshot, plan.schedule)

@@ -57,6 +57,13 @@ class PoolVerdictView(View):
     free: int | None
 
 
+class OverrunView(View):
+    """A quota, a limit or a budget that does not hold as things are."""
+
+    owner: str
+    message: str
+
+
 class ClusterVerdictView(View):
     """What one cluster said to one deployment."""
 
@@ -91,6 +98,7 @@ class ScheduleView(View):
     shortfalls: tuple[ScheduleShortfallView, ...]
     overfull: tuple[PoolStateView, ...]
     shrinking: tuple[PoolStateView, ...]
+    overruns: tuple[OverrunView, ...]
     deployments: tuple[DeploymentTraceView, ...]
 
 
@@ -124,6 +132,7 @@ def schedule_view(made: Schedule) -> ScheduleView:
             PoolStateView(pool=f"{each.cluster}/{each.pool}", excess=tuple(map(str, each.excess)))
             for each in made.shrinking
         ),
+        overruns=tuple(OverrunView(owner=each.owner, message=each.message) for each in made.overruns),
         deployments=tuple(_trace(made.trace[key]) for key in made.trace),
     )
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Add, Option
+from automation.scheduling.hosting import Add, Option, adds_of
 from automation.scheduling.ledger import Ledger, PoolLoad
-from automation.scheduling.place import adds_of
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Placed, Shortfall
 from automation.scheduling.retain import Judge
@@ -220,6 +219,14 @@ def _complaints(work: Work, summary: Callable[[Work], str], waiting: Callable[[W
     if placed < wanted:
         yield f"{placed} of {wanted} placed"
         yield summary(work)
+    going = sorted({each for awaited in work.awaited for each in awaited.going})
+    if going:
+        names = ", ".join(f"{replica} (priority {priority})" for replica, priority in going)
+        leave = "leaves" if len(going) == 1 else "leave"
+        yield f"{names} {leave} for it (priority {work.deployment.priority}): plan again then"
+    if work.preempted:
+        names = ", ".join(str(replica.id) for replica in sorted(work.preempted, key=lambda each: each.id))
+        yield f"{names} {'gives' if len(work.preempted) == 1 else 'give'} way to a higher priority"
     if work.stranded:
         names = ", ".join(str(replica.id) for replica in work.stranded)
         yield f"{names} must leave and {'has' if len(work.stranded) == 1 else 'have'} nowhere to go"

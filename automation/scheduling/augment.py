@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Hosting
-from automation.scheduling.ledger import Ledger
-from automation.scheduling.place import Placer, Spot, adds_of
+from automation.scheduling.hosting import Hosting, Spot, adds_of
+from automation.scheduling.limits import Amounts
+from automation.scheduling.place import Placer
+from automation.scheduling.reason import Reason
 from automation.scheduling.work import Pending, Work
 
 BUDGET = 20_000
@@ -28,17 +29,27 @@ DEPTH = 2
 """How long a chain of moves may be, each making room for the one before."""
 
 
+_Key = tuple[object, ...]
+
+
 @dataclass(slots=True, eq=False)
 class _Movable:
-    """A new replica that may be moved, and whose it is; ``spot`` is None for one that has no place yet."""
+    """A new replica that may be moved, whose it is and why; ``pending`` is None for one that has no place yet."""
 
     work: Work
+    reason: Reason
     pending: Pending | None = None
 
     @property
-    def key(self) -> tuple[int, Clusters]:
+    def key(self) -> _Key:
         """What replicas have in common that can be exchanged for one another."""
-        return (self.work.need.number, self.work.allowed)
+        whose = (self.work.deployment.key, self.reason) if self.work.account else None
+        return (self.work.need.number, self.work.allowed, whose)
+
+    @property
+    def release(self) -> Amounts:
+        """What it may take because another one goes for it."""
+        return self.work.release_for(self.reason)
 
 
 _Moves = list[tuple[_Movable, Spot]]
@@ -48,30 +59,29 @@ _Moves = list[tuple[_Movable, Spot]]
 class Augmenter:
     """Makes room in one pass."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer) -> None:
+    def __init__(self, filters: Filters, placer: Placer) -> None:
         self._filters = filters
-        self._ledger = ledger
         self._placer = placer
         self._budget = BUDGET
         self._by_cluster: dict[int, list[_Movable]] = {}
-        self._hopeless: set[tuple[int, Clusters]] = set()
+        self._hopeless: set[_Key] = set()
         self._on_the_move: set[_Movable] = set()
 
     def run(self, works: Sequence[Work]) -> None:
         """Try to place everything that found no room, in the order of placing, until nothing more can be."""
         for work in works:
             for pending in work.pending:
-                self._by_cluster.setdefault(pending.spot[0], []).append(_Movable(work, pending))
+                self._by_cluster.setdefault(pending.spot[0], []).append(_Movable(work, pending.reason, pending))
         for movable in self._by_cluster.values():
             movable.sort(key=_size)
-        while sum(self._place(work) for work in works):
+        while sum(self._place(work, reason) for work in works for reason in work.lacking):
             pass
 
-    def _place(self, work: Work) -> bool:
+    def _place(self, work: Work, reason: Reason) -> bool:
         """Place what a deployment still lacks, as far as room can be made; say whether any was."""
         placed = False
-        while work.unplaced:
-            lacking = _Movable(work)
+        while work.lacking[reason]:
+            lacking = _Movable(work, reason)
             moves = None if lacking.key in self._hopeless else self._make_room(lacking)
             if moves is None:
                 self._hopeless.add(lacking.key)
@@ -91,17 +101,18 @@ class Augmenter:
 
     def _chain(self, lacking: _Movable, banned: Clusters, depth: int) -> _Moves | None:
         """Place a replica by itself, or where the smallest other one makes room and finds a place in its turn."""
-        spot = next(self._placer.fill(lacking.work.need, lacking.work.allowed & ~banned, lacking.work.own), None)
+        allowed = lacking.work.allowed & ~banned
+        spot = next(self._placer.fill(lacking.work, allowed=allowed, release=lacking.release), None)
         if spot is not None:
             return [(lacking, spot)]
         for position, hosting in self._candidates(lacking, banned) if depth else ():
-            tried: set[tuple[int, Clusters]] = set()
+            tried: set[_Key] = set()
             for other in self._beside(position, hosting):
                 if other.key in tried or self._budget <= 0:
                     continue
                 tried.add(other.key)
                 self._lift(other)
-                options = self._ledger.room(position, hosting)
+                options = self._placer.room(lacking.work, position, lacking.release)
                 if options is not None:
                     self._seat(lacking, (position, options))
                     rest = self._chain(other, banned | 1 << position, depth - 1)
@@ -130,7 +141,7 @@ class Augmenter:
                 moves += chain
                 moved += 1
                 self._on_the_move.update(each for each, _ in chain)
-                options = self._ledger.room(position, hosting)
+                options = self._placer.room(lacking.work, position, lacking.release)
                 if options is not None:
                     self._seat(lacking, (position, options))
                     self._on_the_move.clear()
@@ -164,7 +175,7 @@ class Augmenter:
         """Make moves final."""
         for each, spot in moves:
             if each.pending is None:
-                each.pending = Pending(spot)
+                each.pending = Pending(spot, each.reason)
                 each.work.pending.append(each.pending)
             else:
                 self._by_cluster[each.pending.spot[0]].remove(each)
@@ -183,13 +194,10 @@ class Augmenter:
         self._seat(each, each.pending.spot)
 
     def _seat(self, each: _Movable, spot: Spot) -> None:
-        self._ledger.charge(spot[0], adds_of(spot[1]))
-        each.work.own[spot[0]] += 1
+        self._placer.seat(each.work, spot, each.release)
 
     def _unseat(self, each: _Movable, spot: Spot) -> None:
-        self._ledger.charge(spot[0], adds_of(spot[1]), times=-1)
-        self._placer.freed(spot[0])
-        each.work.own[spot[0]] -= 1
+        self._placer.unseat(each.work, spot, each.release)
 
 
 def _size(each: _Movable) -> tuple[int, NamespacedName]:

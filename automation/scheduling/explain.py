@@ -16,7 +16,7 @@ from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
-from automation.scheduling.remedy import Remedies
+from automation.scheduling.remedy import Limiting, Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase
@@ -37,13 +37,15 @@ class Explainer:
         rooms: RoomExplainer,
         works: Mapping[NamespacedName, Work],
         *,
+        limit: Limiting,
         sights: Mapping[str, str],
     ) -> None:
         self._filters = filters
         self._ledger = ledger
         self._hostings = hostings
         self._rooms = rooms
-        self._remedies = Remedies(filters, ledger)
+        self._limit = limit
+        self._remedies = Remedies(filters, ledger, limit)
         self._works = works
         self._sights = sights
         """By cluster, what its nodes are counted by, where that is more than the manifest."""
@@ -72,10 +74,16 @@ class Explainer:
             where = f" on {', '.join(clusters)}" if clusters else ""
             return f"{work.placed} of {work.deployment.replicas} placed{where}"
         codes = Counter(self._codes(work).values())
-        refused = sum(codes.values())
-        codes[Code.NO_ROOM] += total - refused
+        limited = [each for each in (self._limit(work, each) for each in self._limited(work)) if each]
+        codes.update(each.code for each in limited)
+        codes[Code.NO_ROOM] += total - sum(codes.values())
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
-        return f"0/{total} clusters: {', '.join(parts)}"
+        numbers = f" ({limited[0].message})" if limited else ""
+        return f"0/{total} clusters: {', '.join(parts)}{numbers}"
+
+    def _limited(self, work: Work) -> Iterator[int]:
+        """Yield the clusters on which limits have to be asked."""
+        return self._filters.members(work.allowed if work.account else 0)
 
     def wrong_selectors(self, work: Work) -> Iterator[WrongSelector]:
         """Yield the selectors that fail on devices they are about, where no cluster that is asked for has a match.
@@ -145,9 +153,15 @@ class Explainer:
         pools = tuple(self._pools(work, position))
         if taken:
             message = f"holds {taken} of its replicas"
+            limit = self._limit(work, position) if code is None else None
             if code is not None:
                 message += f"; gets no more: {self._refusal(work, position, code)[0]}"
+            elif limit is not None:
+                message += f"; gets no more: {limit.message}"
             return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools)
+        limit = self._limit(work, position)
+        if limit is not None:
+            return Verdict(cluster.name, limit.code, limit.message, planned, 0, limit.wanted, limit.free, pools)
         hosting = self._filters.hosting(work.need, position)
         assert hosting is not None
         if self._ledger.room(position, hosting) is not None:

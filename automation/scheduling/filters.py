@@ -43,7 +43,7 @@ class Filters:
         self._hostings = hostings
         self.profiles: list[Profile] = []
         """By cluster."""
-        self._profile_sets: list[tuple[Profile, Clusters]] = []
+        self._profile_sets: dict[Profile, Clusters] = {}
         self._index_profiles()
         self.regions = self._index_regions()
         self._in_state = {
@@ -87,6 +87,10 @@ class Filters:
         """Return how the cluster at ``position`` hosts ``need``."""
         return self._hostings.of(need, self.profiles[position])
 
+    def alike(self, position: int) -> Clusters:
+        """Return the clusters whose pools are of the same kinds, in the same order."""
+        return self._profile_sets[self.profiles[position]]
+
     def rank(self, need: Need, position: int) -> Rank:
         """Return how the cluster at ``position``, which hosts ``need``, compares before its room is known."""
         rank = self._hostings.rank(need, self.profiles[position])
@@ -103,7 +107,7 @@ class Filters:
         known = self._ranked.get(need.number)
         if known is None:
             ranks: dict[Rank, Clusters] = {}
-            for profile, clusters in self._profile_sets:
+            for profile, clusters in self._profile_sets.items():
                 rank = self._hostings.rank(need, profile)
                 if rank is not None:
                     ranks[rank] = ranks.get(rank, 0) | clusters
@@ -157,7 +161,7 @@ class Filters:
             profile = profiles.of(cluster.pools, hardware)
             members.setdefault(profile, []).append(position)
             self.profiles.append(profile)
-        self._profile_sets = [(profile, _bits(positions)) for profile, positions in members.items()]
+        self._profile_sets = {profile: _bits(positions) for profile, positions in members.items()}
 
     def _index_regions(self) -> dict[str, Clusters]:
         members: dict[str, list[int]] = {}

@@ -6,6 +6,7 @@ of demands, the price of a pod in nodes) is computed once for the whole fleet.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from automation.scheduling.patterns import NO_LIMIT, Demand, Node
 from automation.scheduling.snapshot import Device
@@ -47,6 +48,25 @@ class Hardware:
             for kind in members:  # more than all of a kind cannot be taken, however many requests may take it
                 counts[kind] = min(counts[kind], self.node.has[kind])
         return tuple(counts)
+
+    def share(self, demand: Demand) -> Fraction:
+        """Return the part of a node that a pod takes: that of the kind it takes most of."""
+        return max(Fraction(taken, has) for taken, has in zip(demand, self.node.has, strict=True))
+
+    def accelerators(self, demand: Demand) -> dict[str, int]:
+        """Return how many devices of each accelerator a pod may take; what it may take of either counts for both."""
+        totals = {members: demand[total] for members, total in self.sums}
+        found: dict[str, int] = {}
+        for _, kinds in self.classes:
+            by_name: dict[str, int] = {}
+            for kind in kinds:
+                name = self.devices[self.kinds[kind]].accelerator
+                by_name[name] = by_name.get(name, 0) + demand[kind]
+            for name, taken in by_name.items():
+                count = min(taken, totals.get(kinds, taken))
+                if name and count:
+                    found[name] = found.get(name, 0) + count
+        return found
 
     def foreign(self, devices: Mapping[str, int]) -> Demand | None:
         """Return the demand of a pod that holds given numbers of devices, by name; None when it holds none of these."""

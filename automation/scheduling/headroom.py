@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from automation.scheduling.matching import Evaluate, cel_evaluate
-from automation.scheduling.place import adds_of
 from automation.scheduling.remedy import Remedies, Remedy
 from automation.scheduling.schedule import Pass
 from automation.scheduling.snapshot import Snapshot
@@ -38,10 +37,9 @@ def headroom(snapshot: Snapshot, *, evaluate: Evaluate | None = None, most: int 
 
 def _of(done: Pass, work: Work, most: int) -> Headroom:
     own = work.own.copy()
-    found = list(islice(done.placer.fill(work.need, work.allowed, own), most))
-    beyond = Remedies(done.filters, done.ledger).next(work)
-    for position, options in found:
-        done.ledger.charge(position, adds_of(options), times=-1)
-        done.placer.freed(position)
+    found = list(islice(done.placer.fill(work, own=own), most))
+    beyond = Remedies(done.filters, done.ledger, done.placer.limit).next(work)
+    for spot in found:
+        done.placer.unseat(work, spot, own=own)
     deployment = work.deployment
     return Headroom(deployment.namespace, deployment.name, deployment.replicas, work.placed, len(found), beyond)

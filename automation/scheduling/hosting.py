@@ -9,6 +9,7 @@ several possible pools is taken, is decided elsewhere.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import permutations
 
 from automation.scheduling.hardware import Hardware
@@ -37,6 +38,9 @@ class Option:
 
 Hosting = tuple[tuple[Option, ...], ...]
 """For every engine its options, best first; at least one each."""
+
+Spot = tuple[int, tuple[Option, ...]]
+"""A cluster (position) and the option of every engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +173,8 @@ class Hostings:
             if kind.price is None:
                 unknown = True
             else:
-                share = Decimal(1) if self._whole_nodes else _share(kind.hardware, match.demand)
-                cost += kind.price * share * member.pods
+                share = Fraction(1) if self._whole_nodes else kind.hardware.share(match.demand)
+                cost += kind.price * share.numerator / share.denominator * member.pods
         return unknown, cost, max(self._wanted.get(kind.hardware.number, 0) for kind in kinds)
 
 
@@ -187,6 +191,6 @@ def _option(engine: EngineNeed, pools: tuple[int, ...], matches: Sequence[Match]
     )
 
 
-def _share(hardware: Hardware, demand: Demand) -> Decimal:
-    """Return the part of a node that a pod takes: that of the kind it takes most of."""
-    return max(Decimal(taken) / has for taken, has in zip(demand, hardware.node.has, strict=True))
+def adds_of(options: Sequence[Option]) -> list[Add]:
+    """Return all that the engines of one replica add to the pools of its cluster."""
+    return [add for option in options for add in option.adds]

@@ -5,7 +5,7 @@ It is the only mutable thing of a pass. Every pod that may exist at once is in i
 are pinned to; pods that claim nothing take nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from automation.scheduling.capacity import Capacity, per_node
@@ -19,6 +19,9 @@ EXACT_BUDGET = 20_000
 
 Trial = dict[int, dict[Demand, int]]
 """Pods on trial by pool (position) and demand."""
+
+Admits = Callable[[Sequence[Option]], bool]
+"""Says whether engines may take options, besides the room for them."""
 
 
 @dataclass(slots=True)
@@ -42,6 +45,8 @@ class Ledger:
         self.capacity = capacity
         self.touched: set[int] = set()
         """The clusters with pods."""
+        self.recent: set[int] = set()
+        """The clusters whose pods have changed since somebody who follows the ledger has emptied this."""
         self._first_fit_only = first_fit_only
         self._sure: dict[tuple[int, Demand], int] = {}
 
@@ -55,21 +60,22 @@ class Ledger:
             else:
                 pods.pop(demand, None)
         self.touched.add(cluster)
+        self.recent.add(cluster)
 
-    def room(self, cluster: int, hosting: Hosting) -> tuple[Option, ...] | None:
+    def room(self, cluster: int, hosting: Hosting, admits: Admits | None = None) -> tuple[Option, ...] | None:
         """Return an option for every engine such that all fit together; None when there is none.
 
-        First fit in the order of options decides if it succeeds; an exact search does otherwise.
+        First fit in the order of options decides if it succeeds; an exact search does otherwise. What ``admits``
+        refuses is left out; it is asked about the first engines, and refuses no less when more are added.
         """
-        if len(hosting) == 1:
-            option = self._first(cluster, {}, hosting[0])
-            return None if option is None else (option,)
         trial: Trial = {}
         chosen: list[Option] = []
         for options in hosting:
-            option = self._first(cluster, trial, options)
+            allowed = options if admits is None else [each for each in options if admits((*chosen, each))]
+            option = self._first(cluster, trial, allowed)
             if option is None:
-                return None if self._first_fit_only else self._search(cluster, hosting)
+                alone = len(hosting) == 1
+                return None if alone or self._first_fit_only else self._search(cluster, hosting, admits)
             chosen.append(option)
         return tuple(chosen)
 
@@ -124,7 +130,7 @@ class Ledger:
             self._sure[key] = known
         return known
 
-    def _search(self, cluster: int, hosting: Hosting) -> tuple[Option, ...] | None:
+    def _search(self, cluster: int, hosting: Hosting, admits: Admits | None) -> tuple[Option, ...] | None:
         """Try every assignment of engines to pools, in order, within the budget."""
         trial: Trial = {}
         chosen: list[int] = []
@@ -142,6 +148,9 @@ class Ledger:
                 budget -= 1
                 if budget < 0:
                     return False
+                before = [engines[place][which] for place, which in enumerate(chosen)]
+                if admits is not None and not admits((*before, options[number])):
+                    continue
                 if self._take(cluster, trial, options[number].adds):
                     chosen.append(number)
                     if step(position + 1):

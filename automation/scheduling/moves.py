@@ -15,8 +15,10 @@ from itertools import islice
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Add, Spot, adds_of
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.place import Placer, Spot, adds_of
+from automation.scheduling.limits import NOTHING, Amounts, least
+from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import MOVING, OUTDATED, Judge, scale_down_order
 from automation.scheduling.work import Pending, Work, serves, unserved
@@ -52,6 +54,7 @@ class Moves:
                 work.edited.append((replica, reason))
         self._scale_down(work)
         self._change_unserved(work)
+        work.release = self._released(work)
         surplus = len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas
         _let_go(work, surplus, by_readiness=self._by_readiness)
         stay = [*work.kept, *(replica for replica, _ in work.edited), *(replica for replica, _, _ in work.changed)]
@@ -59,15 +62,15 @@ class Moves:
 
     def place(self, work: Work) -> None:
         """Find places for what is missing and for what must leave its place."""
-        if work.unplaced:
-            spots = islice(self._placer.fill(work.need, work.allowed, work.own), work.unplaced)
-            work.pending += [Pending(spot) for spot in spots]
+        for reason, number in work.lacking.items():
+            if number:
+                spots = islice(self._placer.fill(work, release=work.release_for(reason)), number)
+                work.pending += [Pending(spot, reason) for spot in spots]
 
     def number(self, work: Work) -> None:
-        """Make the places final: first for what is missing, then for what must leave."""
+        """Make the places final."""
         for pending in work.pending:
-            placed = sum(new.reason is Reason.PLACED for new in work.new)
-            self._add(work, pending.spot, Reason.PLACED if placed < work.missing else Reason.MOVED)
+            self._add(work, pending.spot, pending.reason)
         work.pending.clear()
 
     def surge(self, work: Work) -> None:
@@ -124,9 +127,9 @@ class Moves:
     def _successor(self, work: Work, replica: ExistingReplica) -> Spot | None:
         position = self._filters.position[replica.id.cluster]
         work.own[position] -= 1
-        spot = self._placer.take_on(work.need, work.allowed, work.own, position)
+        spot = self._placer.take_on(work, position, work.release)
         if spot is None:
-            spot = next(self._placer.fill(work.need, work.allowed, work.own), None)
+            spot = next(self._placer.fill(work, release=work.release), None)
         if spot is None:
             work.own[position] += 1
         return spot
@@ -134,16 +137,23 @@ class Moves:
     def _in_place(self, work: Work, replica: ExistingReplica) -> Spot | None:
         """Find room for the wanted shape on a replica's own cluster in the place of its own pods."""
         position = self._filters.position[replica.id.cluster]
-        hosting = self._filters.hosting(work.need, position)
-        if hosting is None or not self._filters.clusters[position].state.takes_replicas:
+        if (
+            self._filters.hosting(work.need, position) is None
+            or not self._filters.clusters[position].state.takes_replicas
+        ):
             return None
         if any(each.cluster == replica.id.cluster for each in self._judge.excess):
             return None  # the room that it would change into is what the others have to leave
-        before = self._judge.adds(replica, position)
-        self._ledger.charge(position, before, times=-1)
-        options = self._ledger.room(position, hosting)
-        self._ledger.charge(position, before)
+        self._count(work, position, self._judge.adds(replica, position), times=-1)
+        options = self._placer.room(work, position)
+        self._count(work, position, self._judge.adds(replica, position))
         return None if options is None else (position, options)
+
+    def _count(self, work: Work, position: int, adds: Sequence[Add], *, times: int = 1) -> None:
+        """Count a replica's pods on the pools and in the limits (``times=-1`` takes them away again)."""
+        self._ledger.charge(position, adds, times=times)
+        if work.account is not None:
+            work.account.charge(position, adds, times=times)
 
     def _change(self, work: Work, pair: tuple[ExistingReplica, Reason], reason: Reason) -> bool:
         """Change a replica in place if the wanted shape has room there, and take that room."""
@@ -151,12 +161,22 @@ class Moves:
         if spot is None:
             return False
         position, options = spot
-        self._ledger.charge(position, self._judge.adds(pair[0], position), times=-1)
-        self._ledger.charge(position, adds_of(options))
+        self._count(work, position, self._judge.adds(pair[0], position), times=-1)
+        self._count(work, position, adds_of(options))
         self._placer.freed(position)
         work.changed.append((pair[0], spot, reason))
         work.edited.remove(pair)
         return True
+
+    def _released(self, work: Work) -> Amounts:
+        """Return what a successor may take beyond the limits, whichever replica goes for it.
+
+        It is asked before any of them is let go, so that it is the same while the move is under way.
+        """
+        if work.account is None or not work.olds:
+            return NOTHING
+        places = [(self._filters.position[replica.id.cluster], replica) for replica in work.olds]
+        return least([work.account.amounts(place, self._judge.adds(replica, place)) for place, replica in places])
 
     def _scale_down(self, work: Work) -> None:
         surplus = len(work.kept) - work.deployment.replicas

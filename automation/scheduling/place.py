@@ -1,24 +1,26 @@
 """Placing: new replicas of one deployment, one after the other, each on the best cluster that has room.
 
 The clusters that suit a need are ranked once for everybody who shares it; a cluster found full is left out from then
-on, since pods are only ever added. So a pass costs about what it places, not what it looks at.
+on, since pods are only ever added, and so is one where the budget ends. So a pass costs about what it places, not what
+it looks at. Where a quota ends for every way to be on a cluster, all clusters like it are left out of the search.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Option
+from automation.scheduling.hosting import Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
+from automation.scheduling.limits import NOTHING, Amounts
 from automation.scheduling.needs import Need
 from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in
+from automation.scheduling.refused import Refused
 from automation.scheduling.snapshot import Strategy
-
-Spot = tuple[int, tuple[Option, ...]]
-"""A cluster (position) and the option of every engine."""
+from automation.scheduling.work import Work
 
 
 @dataclass(slots=True)
@@ -36,7 +38,9 @@ class _Bucket:
 class _Search:
     """One deployment's search: own replicas by cluster and region, and the candidates that are compared."""
 
-    need: Need
+    work: Work
+    strategy: Strategy
+    key: Callable[[Standing], Key]
     allowed: Clusters
     own: Counter[int]
     regions: Counter[str]
@@ -50,81 +54,151 @@ class Placer:
         self._filters = filters
         self._ledger = ledger
         self._strategy = strategy
-        self._key = key_of(strategy)
-        self._buckets: dict[int, list[list[Clusters]]] = {}
+        self._buckets: dict[tuple[Strategy, int], list[list[Clusters]]] = {}
         self._full: dict[int, Clusters] = {}
+        self._dear: dict[int, Clusters] = {}
         self._ties = count()
 
-    def fill(self, need: Need, allowed: Clusters, own: Counter[int]) -> Iterator[Spot]:
-        """Yield place after place for one more replica, each charged, until no cluster has room.
+    def fill(
+        self,
+        work: Work,
+        *,
+        allowed: Clusters | None = None,
+        own: Counter[int] | None = None,
+        release: Amounts = NOTHING,
+    ) -> Iterator[Spot]:
+        """Yield place after place for one more replica, each charged, until no cluster has room or a limit ends.
 
-        ``own`` counts the deployment's replicas by cluster and is kept up to date.
+        ``own`` counts the deployment's replicas by cluster and is kept up to date. Each new one may take what
+        ``release`` says beyond its limits, because one goes for it.
         """
-        search = self._begin(need, allowed, own)
+        strategy = self._strategy_of(work)
+        search = _Search(
+            work,
+            strategy,
+            key_of(strategy),
+            work.allowed if allowed is None else allowed,
+            work.own if own is None else own,
+            Counter(),
+        )
+        self._begin(search)
         heap = search.heap
         while heap:
             key, _, position, bucket, mixing = heappop(heap)
-            now = self._key(self._standing(search, position, mixes=mixing))
+            now = search.key(self._standing(search, position, mixes=mixing))
             if now != key:  # a replica went to its region since
                 heappush(heap, (now, next(self._ties), position, bucket, mixing))
                 continue
-            options = self._room(need, position)
+            options = self._known_room(search, position, release)
             if bucket is not None:
                 self._advance(search, bucket)
             if options is None:
                 continue
-            if not mixing and self._strategy is not Strategy.COMPATIBLE and self._ledger.mixes(position, options):
+            if not mixing and search.strategy is not Strategy.COMPATIBLE and self._ledger.mixes(position, options):
                 self._push(search, position, None, mixes=True)
                 continue
-            own[position] += 1
             search.regions[self._filters.clusters[position].region] += 1
-            self._ledger.charge(position, adds_of(options))
+            self.seat(work, (position, options), release, own=search.own)
             self._push(search, position, None, mixes=False)
             yield position, options
 
-    def take_on(self, need: Need, allowed: Clusters, own: Counter[int], position: int) -> Spot | None:
+    def take_on(self, work: Work, position: int, release: Amounts = NOTHING) -> Spot | None:
         """Take room on one given cluster; None when it is not allowed there or has none."""
-        options = self._room(need, position) if allowed >> position & 1 else None
+        tried = work.allowed & ~self._full.get(work.need.number, 0)
+        options = self.room(work, position, release) if tried >> position & 1 else None
         if options is None:
             return None
-        own[position] += 1
-        self._ledger.charge(position, adds_of(options))
+        self.seat(work, (position, options), release)
         return position, options
 
+    def seat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
+        """Count a new replica wherever it counts."""
+        adds = adds_of(spot[1])
+        self._ledger.charge(spot[0], adds)
+        if work.account is not None:
+            work.account.charge(spot[0], adds, release)
+        (work.own if own is None else own)[spot[0]] += 1
+
+    def unseat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
+        """Count it no more, and let its room be found again."""
+        adds = adds_of(spot[1])
+        self._ledger.charge(spot[0], adds, times=-1)
+        if work.account is not None:
+            work.account.charge(spot[0], adds, release, times=-1)
+        (work.own if own is None else own)[spot[0]] -= 1
+        self.freed(spot[0])
+
     def freed(self, position: int) -> None:
-        """Forget that a cluster was full: pods have left it."""
+        """Forget that a cluster was full, and that the budget ended: pods have left."""
         for need, full in self._full.items():
             self._full[need] = full & ~(1 << position)
+        self._dear.clear()
 
-    def _room(self, need: Need, position: int) -> tuple[Option, ...] | None:
-        full = self._full.get(need.number, 0)
-        if full >> position & 1:
-            return None
-        hosting = self._filters.hosting(need, position)
+    def room(self, work: Work, position: int, release: Amounts = NOTHING) -> tuple[Option, ...] | None:
+        """Return where the engines of a replica have room on a cluster as things are, within every limit."""
+        hosting = self._filters.hosting(work.need, position)
         options = self._ledger.room(position, hosting) if hosting else None
-        if options is None:
-            self._full[need.number] = full | (1 << position)
-        return options
+        account = work.account
+        if options is None or hosting is None or account is None or account.admits(position, options, release):
+            return options
+        return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
 
-    def _begin(self, need: Need, allowed: Clusters, own: Counter[int]) -> _Search:
+    def limit(self, work: Work, position: int, release: Amounts | None = None) -> Refused | None:
+        """Return which limit keeps one more replica off a cluster that no filter refuses; None when none does.
+
+        A limit that ends for every way to be there is said first; otherwise room is.
+        """
+        account, hosting = work.account, self._filters.hosting(work.need, position)
+        if account is None or hosting is None:
+            return None
+        release = work.release_of_next if release is None else release
+        options = self._ledger.room(position, hosting)
+        if account.hopeless(position, hosting, release):
+            return account.refusal(position, options or [each[0] for each in hosting], release)
+        if options is None or self.room(work, position, release) is not None:
+            return None
+        return account.refusal(position, options, release)
+
+    def _known_room(self, search: _Search, position: int, release: Amounts) -> tuple[Option, ...] | None:
+        """Return the same, and remember which clusters need not be asked again, by anybody or in this search."""
+        work, bit = search.work, 1 << position
+        number = work.need.number
+        if not search.allowed & bit or (self._full.get(number, 0) | self._dear.get(number, 0)) & bit:
+            return None
+        hosting = self._filters.hosting(work.need, position)
+        options = self._ledger.room(position, hosting) if hosting else None
+        if options is None or hosting is None:
+            self._full[number] = self._full.get(number, 0) | bit
+            return None
+        account = work.account
+        if account is None or account.admits(position, options, release):
+            return options
+        bill = account.bill
+        if bill is not None and self._ledger.room(position, hosting, partial(bill.admits, position)) is None:
+            self._dear[number] = self._dear.get(number, 0) | bit
+            return None
+        if account.hopeless(position, hosting, release):
+            search.allowed &= ~self._filters.alike(position)
+            return None
+        return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
+
+    def _begin(self, search: _Search) -> None:
         clusters = self._filters.clusters
-        regions: Counter[str] = Counter()
-        for position, number in own.items():
-            regions[clusters[position].region] += number
-        search = _Search(need, allowed, own, regions)
+        for position, number in search.own.items():
+            search.regions[clusters[position].region] += number
         held: Clusters = 0
-        for position, number in own.items():
+        for position, number in search.own.items():
             if number:
                 held |= 1 << position
-                if allowed >> position & 1:
+                if search.allowed >> position & 1:
                     self._push(search, position, None, mixes=False)
-        for sets in self._buckets_of(need):
+        for sets in self._buckets_of(search.strategy, search.work.need):
             self._advance(search, _Bucket(sets, held))
-        return search
 
     def _advance(self, search: _Search, bucket: _Bucket) -> None:
         """Push a bucket's next cluster that holds no own replica and is not known to be full."""
-        open_ = search.allowed & ~bucket.seen & ~self._full.get(search.need.number, 0)
+        number = search.work.need.number
+        open_ = search.allowed & ~bucket.seen & ~self._full.get(number, 0) & ~self._dear.get(number, 0)
         for clusters in bucket.sets:
             left = clusters & open_
             if left:
@@ -134,33 +208,34 @@ class Placer:
                 return
 
     def _push(self, search: _Search, position: int, bucket: _Bucket | None, *, mixes: bool) -> None:
-        key = self._key(self._standing(search, position, mixes=mixes))
+        key = search.key(self._standing(search, position, mixes=mixes))
         heappush(search.heap, (key, next(self._ties), position, bucket, mixes))
 
     def _standing(self, search: _Search, position: int, *, mixes: bool) -> Standing:
         region = self._filters.clusters[position].region
         own = search.own[position]
-        rank = self._filters.rank(search.need, position)
+        rank = self._filters.rank(search.work.need, position)
         # Clusters whose region nobody knows count as regions of their own.
         return Standing(own, search.regions[region] if region else own, mixes, rank, position)
 
-    def _buckets_of(self, need: Need) -> list[list[Clusters]]:
+    def _buckets_of(self, strategy: Strategy, need: Need) -> list[list[Clusters]]:
         """Return all clusters that can host ``need``, by bucket, in order of rank."""
-        known = self._buckets.get(need.number)
+        known = self._buckets.get((strategy, need.number))
         if known is None:
             buckets: dict[Key, dict[Key, Clusters]] = {}
             for rank, clusters in self._filters.ranked(need):
                 for region, inside in self._filters.regions.items():
                     chosen = clusters & inside
                     if chosen:
-                        bucket = buckets.setdefault(bucket_of(self._strategy, region, rank), {})
-                        place = rank_in(self._strategy, rank)
+                        bucket = buckets.setdefault(bucket_of(strategy, region, rank), {})
+                        place = rank_in(strategy, rank)
                         bucket[place] = bucket.get(place, 0) | chosen
             known = [[bucket[rank] for rank in sorted(bucket)] for bucket in buckets.values()]
-            self._buckets[need.number] = known
+            self._buckets[strategy, need.number] = known
         return known
 
-
-def adds_of(options: Sequence[Option]) -> list[tuple[int, tuple[int, ...], int]]:
-    """Return all that the engines of one replica add to the pools of its cluster."""
-    return [add for option in options for add in option.adds]
+    def _strategy_of(self, work: Work) -> Strategy:
+        """Return the order of goals of a deployment; the predecessor's holds for the whole environment."""
+        if self._strategy is Strategy.COMPATIBLE:
+            return self._strategy
+        return work.deployment.strategy or self._strategy

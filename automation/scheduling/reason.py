@@ -49,6 +49,8 @@ class Reason(StrEnum):
     """It should move and nothing else has room; it stays, and the shortfall is counted."""
     SCALED_DOWN = "scaled-down"
     """The deployment wants fewer replicas."""
+    PREEMPTED = "preempted"
+    """It gives its room to a replica of a higher priority, and the environment allows that."""
     REMOVED = "removed"
     """The deployment's manifest was removed."""
 

@@ -6,7 +6,7 @@ has such devices. The ledger and the filters that decided are asked again with t
 named is one that works.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -14,6 +14,7 @@ from enum import StrEnum
 from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Hosting
 from automation.scheduling.ledger import Ledger
+from automation.scheduling.refused import Refused
 from automation.scheduling.verdict import Code
 from automation.scheduling.work import Work
 
@@ -68,19 +69,35 @@ _LIFTED = {
 }
 
 
+_HAS = ("has", "have")
+
+Limiting = Callable[[Work, int], Refused | None]
+"""Says which limit keeps one more replica of a deployment off a cluster."""
+
+
 class Remedies:
     """Answers for the state in which a pass ended."""
 
-    def __init__(self, filters: Filters, ledger: Ledger) -> None:
+    def __init__(self, filters: Filters, ledger: Ledger, limit: Limiting) -> None:
         self._filters = filters
         self._ledger = ledger
+        self._limit = limit
 
     def next(self, work: Work) -> Remedy:
         """Say what one more replica of a deployment would need; the least first, ties by name."""
+        for awaited in work.awaited:
+            name = self._filters.clusters[awaited.spot[0]].name
+            going = ", ".join(str(replica) for replica, _ in awaited.going)
+            return Remedy(Answer.CHANGE, f"fits on {name} once {going} {_HAS[len(awaited.going) > 1]} gone", name)
         growths: list[tuple[str, tuple[Growth, ...]]] = []
         scaled: list[tuple[str, tuple[Growth, ...]]] = []
+        limited: list[tuple[str, str]] = []
         for position, hosting in self._hosting(work, work.allowed):
             name = self._filters.clusters[position].name
+            refused = self._limit(work, position)
+            if refused is not None:
+                limited.append((name, refused.lifted))
+                continue
             if self._ledger.room(position, hosting) is None:
                 growths.append((name, self._grown(position, hosting, self._promised(position))))
                 continue
@@ -91,6 +108,9 @@ class Remedies:
         if scaled:
             name, growth = min(scaled, key=_least)
             return Remedy(Answer.SCALE_UP, f"fits on {name} after scale-up: {_words(growth)}", name, growth)
+        if limited:
+            name, lifted = limited[0]
+            return Remedy(Answer.CHANGE, f"would fit on {name} once {lifted}", name)
         growths = [each for each in growths if each[1]]
         if growths:
             name, growth = min(growths, key=_least)
@@ -106,7 +126,7 @@ class Remedies:
             for other, clusters in refused.items():
                 only &= self._filters.everywhere if other is code else ~clusters
             for position, hosting in self._hosting(work, only):
-                if self._ledger.room(position, hosting) is not None:
+                if self._ledger.room(position, hosting) is not None and self._limit(work, position) is None:
                     name = self._filters.clusters[position].name
                     return Remedy(Answer.CHANGE, f"would fit on {name} once {_LIFTED[code]}", name)
         if hosts:

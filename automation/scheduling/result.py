@@ -7,6 +7,7 @@ how it becomes a lock is planning's business.
 from dataclasses import dataclass, field
 
 from automation.scheduling.reason import Reason
+from automation.scheduling.refused import Overrun
 from automation.scheduling.snapshot import PoolBefore
 from automation.scheduling.trace import Trace
 from components.lock import EnginePlacement, ReplicaShape
@@ -106,5 +107,7 @@ class Schedule:
     leaving: tuple[Leaving, ...] = ()
     overfull: tuple[Overfull, ...] = ()
     shrinking: tuple[Shrinking, ...] = ()
+    overruns: tuple[Overrun, ...] = ()
+    """Of namespaces, then of deployments, then of the budget."""
     wrong_selectors: tuple[WrongSelector, ...] = ()
     """By deployment, each expression once."""

@@ -5,10 +5,9 @@ from types import MappingProxyType
 
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Hosting, Option
+from automation.scheduling.hosting import Hosting, Option, adds_of
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.patterns import Demand
-from automation.scheduling.place import adds_of
 from automation.scheduling.retain import Judge
 from automation.scheduling.snapshot import Accounting
 from automation.scheduling.verdict import Code, PoolVerdict

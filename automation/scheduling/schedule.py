@@ -12,15 +12,17 @@ Laws, each with a test in ``tests/laws``: L1 nothing is over the promise under a
 goes only for a reason of the one table; L3 the order of the input means nothing (the lists of pools and devices keep
 theirs); L4 planning again changes nothing; L5 in steady mode added capacity never unplaces; L6 a cluster that was not
 chosen can be taken away; L7 every unplaced replica has a verdict for every cluster; L8 trace and decision agree; L9
-``Compatible`` makes the predecessor's choices.
+``Compatible`` makes the predecessor's choices; L10 nothing new takes more than a limit allows; L11 a replica gives way
+only to one of a higher priority, and only where the environment allows it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 
 from automation.scheduling.assemble import Assembly
 from automation.scheduling.augment import Augmenter
+from automation.scheduling.bill import Bill
 from automation.scheduling.capacity import Capacity
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.explain import Explainer
@@ -28,19 +30,23 @@ from automation.scheduling.filters import Filters
 from automation.scheduling.hardware import Catalogue
 from automation.scheduling.hosting import Hostings
 from automation.scheduling.ledger import Ledger, PoolLoad
+from automation.scheduling.limits import Limits, Takes
 from automation.scheduling.matching import Evaluate, Matcher, cel_evaluate
 from automation.scheduling.moves import Moves
 from automation.scheduling.needs import Need, Needs
 from automation.scheduling.place import Placer
+from automation.scheduling.preempt import Preemption
 from automation.scheduling.reason import Reason
+from automation.scheduling.refused import Overrun
 from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall, Shrinking
 from automation.scheduling.retain import Judge
 from automation.scheduling.room import Owners, RoomExplainer
 from automation.scheduling.shrink import Shrinks
-from automation.scheduling.snapshot import Accounting, ClusterState, Deployment, Snapshot, Strategy
+from automation.scheduling.snapshot import Accounting, Deployment, Snapshot, Strategy
 from automation.scheduling.trace import Trace
 from automation.scheduling.waiting import Waiting
 from automation.scheduling.work import Work
+from components.naming import ReplicaId
 
 __all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "Shrinking", "schedule"]
 
@@ -68,6 +74,13 @@ class Pass:
         self.filters = Filters(snapshot.counted, snapshot.caches, catalogue, self.hostings)
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
+        budget = snapshot.budget
+        self.bill = Bill(self.filters, self.ledger, budget) if budget else None
+        self.limits = Limits(
+            Takes(self.filters, whole_nodes=snapshot.options.accounting is Accounting.NODE),
+            snapshot.quotas,
+            self.bill if budget and not budget.advisory else None,
+        )
         self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
         self.moves = Moves(self.filters, self.ledger, self.placer, self.judge, by_readiness=not compatible)
         self.works: dict[NamespacedName, Work] = {}
@@ -75,13 +88,15 @@ class Pass:
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
             self.live.setdefault((replica.id.namespace, replica.id.deployment), []).append(replica)
         self._charge_foreign()
-        dwell = snapshot.options.repin_dwell
+        dwell = None if compatible else snapshot.options.repin_dwell
         self.judge.stuck = frozenset(
             position for position, cluster in enumerate(self.filters.clusters) if cluster.is_stuck(snapshot.now, dwell)
         )
 
     def run(self) -> Schedule:
         """Take all stages."""
+        for deployment in self.snapshot.deployments:
+            self.limits.account(deployment)
         self._charge()
         overfull = tuple(self._overfull())
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
@@ -94,12 +109,27 @@ class Pass:
             work.allowed = self.filters.allowed(work.deployment, work.need)
             self.moves.retain(work, self.live.get(work.deployment.key, ()))
         order = self._order(works.values())
-        for work in order:
-            self.moves.place(work)
-        if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
-            Augmenter(self.filters, self.ledger, self.placer).run(order)
+        self._place(order)
         self._move(order)
         return replace(self._schedule(works, overfull), shrinking=shrinking)
+
+    def _place(self, order: Sequence[Work]) -> None:
+        """Find places for what is missing and for what must move; those of higher priority may have others go.
+
+        Who may put aside others is placed before them, so that room which it is to get is given to nobody else.
+        """
+        compatible = self.snapshot.options.strategy is Strategy.COMPATIBLE
+        preempts = self.snapshot.options.preemption and not compatible
+        preemption = Preemption(self.filters, self.placer, self.judge, order if preempts else (), self._count)
+        tiers = groupby(order, key=lambda work: work.deployment.priority) if preempts else [(0, iter(order))]
+        for _, tier in tiers:
+            works = list(tier)
+            for work in works:
+                self.moves.place(work)
+            if not compatible:
+                Augmenter(self.filters, self.placer).run(works)
+            for work in works if preempts else ():
+                preemption.run(work)
 
     def _move(self, order: Sequence[Work]) -> None:
         """Give places numbers and edited replicas successors; a change in place may free room, so look again then."""
@@ -126,10 +156,12 @@ class Pass:
 
     def _charge(self) -> None:
         """Charge every live replica."""
-        for replica in chain.from_iterable(self.live.values()):
-            position = self.filters.position.get(replica.id.cluster)
-            if position is not None and self.filters.clusters[position].state is not ClusterState.LOST:
-                self.ledger.charge(position, self.judge.adds(replica, position))
+        self._count(
+            (key, self.filters.position[replica.id.cluster], replica)
+            for key, replicas in self.live.items()
+            for replica in replicas
+            if self.filters.is_there(replica.id.cluster)
+        )
 
     def _charge_foreign(self) -> None:
         """Charge what was seen of other people's pods."""
@@ -151,6 +183,29 @@ class Pass:
                     message = f"{pods} pods are promised more than its {load.nodes} nodes are sure to hold"
                     yield Overfull(cluster.name, pool.name, message)
 
+    def _overruns(self, leaving: Collection[ReplicaId]) -> Iterable[Overrun]:
+        """Yield the limits that do not hold once all that leaves has gone."""
+        if self.bill is None and not self.limits.any:
+            return
+        going = [
+            (key, self.filters.position[replica.id.cluster], replica)
+            for key, replicas in self.live.items()
+            for replica in replicas
+            if replica.id in leaving and self.filters.is_there(replica.id.cluster)
+        ]
+        self._count(going, -1)
+        yield from self.limits.overruns()
+        if self.bill is not None and (text := self.bill.overrun()):
+            yield Overrun("the budget", text)
+        self._count(going)
+
+    def _count(self, replicas: Iterable[tuple[NamespacedName, int, ExistingReplica]], times: int = 1) -> None:
+        """Count live replicas on the pools and in the limits (``times=-1`` takes them away again)."""
+        for key, position, replica in replicas:
+            adds = self.judge.adds(replica, position)
+            self.ledger.charge(position, adds, times=times)
+            self.limits.charge(key, position, adds, times=times)
+
     def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
         """Find the pools that shrink under what runs on them, and let the judge know who has to leave."""
         known = {each.key: each for each in deployments}
@@ -159,7 +214,7 @@ class Pass:
         return found
 
     def _work(self, deployment: Deployment) -> Work:
-        return Work(deployment, self._need(deployment), allowed=0)
+        return Work(deployment, self._need(deployment), allowed=0, account=self.limits.account(deployment))
 
     def _need(self, deployment: Deployment) -> Need:
         return self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot, fabric=deployment.fabric)
@@ -176,8 +231,16 @@ class Pass:
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
         options = self.snapshot.options
         sights = {each.name: each.sight(self.snapshot.now, options.observation_age) for each in self.snapshot.clusters}
-        explainer = Explainer(self.filters, self.ledger, self.hostings, self._rooms(works), works, sights=sights)
-        waiting = Waiting(self.filters, self.moves, explainer)
+        explainer = Explainer(
+            self.filters,
+            self.ledger,
+            self.hostings,
+            self._rooms(works),
+            works,
+            limit=self.placer.limit,
+            sights=sights,
+        )
+        waiting = Waiting(self.filters, self.placer, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)
         placements = assembly.placements(self.snapshot.held)
         shortfalls = tuple(assembly.shortfalls(explainer.summary, waiting.message))
@@ -190,11 +253,13 @@ class Pass:
         for key, replicas in self.live.items():
             if key not in works and key not in self.snapshot.held:
                 leaving += [Leaving(replica.id, Reason.REMOVED) for replica in replicas]
+        leaving.sort(key=lambda each: each.id)
         return Schedule(
             placements=tuple(placements),
             shortfalls=shortfalls,
             trace=Trace(tuple(works), explainer.explain),
-            leaving=tuple(sorted(leaving, key=lambda each: each.id)),
+            leaving=tuple(leaving),
             overfull=overfull,
+            overruns=tuple(self._overruns({each.id for each in leaving})),
             wrong_selectors=tuple(chain.from_iterable(map(explainer.wrong_selectors, short))),
         )

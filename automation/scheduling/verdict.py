@@ -36,6 +36,12 @@ class Code(StrEnum):
     """A pod asks for more devices than one node has."""
     NO_FABRIC = "no-fabric"
     """The pods of a gang would have to span pools that share no fabric."""
+    OVER_QUOTA = "over-quota"
+    """The quota of the namespace ends."""
+    OVER_COST = "over-cost"
+    """All replicas of the deployment together would cost more than it may."""
+    OVER_BUDGET = "over-budget"
+    """The nodes of the fleet could cost more than its budget."""
     NO_ROOM = "no-room"
     """There are such devices, and not enough of them are free."""
     FITS = "fits"
@@ -70,6 +76,9 @@ _NOUNS = {
     Code.NO_MATCH: "no matching device",
     Code.POD_TOO_LARGE: "with nodes too small",
     Code.NO_FABRIC: "no common fabric",
+    Code.OVER_QUOTA: "over the quota",
+    Code.OVER_COST: "too dear for the deployment",
+    Code.OVER_BUDGET: "over the budget",
     Code.NO_ROOM: "full",
 }
 

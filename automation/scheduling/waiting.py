@@ -11,14 +11,16 @@ from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.explain import Explainer
 from automation.scheduling.filters import Filters
 from automation.scheduling.moves import Moves
+from automation.scheduling.place import Placer
 from automation.scheduling.work import Work, serves
 
 
 class Waiting:
     """Says why the replicas of one finished pass wait."""
 
-    def __init__(self, filters: Filters, moves: Moves, explainer: Explainer) -> None:
+    def __init__(self, filters: Filters, placer: Placer, moves: Moves, explainer: Explainer) -> None:
         self._filters = filters
+        self._placer = placer
         self._moves = moves
         self._explainer = explainer
 
@@ -39,6 +41,9 @@ class Waiting:
 
     def _reason(self, work: Work, replica: ExistingReplica, refusals: dict[int, str]) -> str:
         refusal = refusals.get(self._filters.position[replica.id.cluster])
+        if refusal is None:
+            limit = self._placer.limit(work, self._filters.position[replica.id.cluster], work.release)
+            refusal = limit.message if limit else None
         if refusal is None and (work.changed or work.leaving or work.new):
             return " until a later move"
         suits = self._moves.suits_in_place(work, replica)

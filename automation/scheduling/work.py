@@ -10,8 +10,9 @@ from itertools import count
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters
+from automation.scheduling.hosting import Spot
+from automation.scheduling.limits import Account, Amounts, nothing
 from automation.scheduling.needs import Need
-from automation.scheduling.place import Spot
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment
 from components.lock import Phase
@@ -20,9 +21,22 @@ from components.naming import ReplicaId
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A place for a new replica; it may still be moved."""
+    """A place for a new replica, and whether it is one more (PLACED) or stands in (MOVED); it may still be moved."""
 
     spot: Spot
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A place that a new replica gets in the next move, once others have gone from its cluster.
+
+    ``going`` are their identities and priorities.
+    """
+
+    spot: Spot
+    reason: Reason
+    going: tuple[tuple[ReplicaId, int], ...]
 
 
 @dataclass(slots=True)
@@ -41,6 +55,10 @@ class Work:
     deployment: Deployment
     need: Need
     allowed: Clusters
+    account: Account | None = None
+    """What its replicas are counted in; None when nothing limits them."""
+    release: Amounts = field(default_factory=nothing)
+    """What a successor may take because another one goes for it."""
     indices: dict[str, set[int]] = field(default_factory=dict)
     """Indices in use by cluster, those of replicas that go included."""
     own: Counter[int] = field(default_factory=Counter)
@@ -59,6 +77,10 @@ class Work:
     """They should leave and have nowhere to go."""
     pending: list[Pending] = field(default_factory=list)
     """Places for new replicas that are not final."""
+    awaited: list[Awaited] = field(default_factory=list)
+    """Places that replicas of a lower priority give up."""
+    preempted: list[ExistingReplica] = field(default_factory=list)
+    """They go for replicas of a higher priority; what replaces them is for the next move to say."""
     new: list[New] = field(default_factory=list)
     leaving: dict[ReplicaId, tuple[Reason, ReplicaId | None]] = field(default_factory=dict)
     """Why each of the others goes, and which live replica has taken its place."""
@@ -66,14 +88,24 @@ class Work:
     @property
     def missing(self) -> int:
         """How many more replicas the target needs than live ones stay, old shapes included."""
-        have = len(self.kept) + len(self.edited) + len(self.moving) + len(self.changed)
+        have = len(self.kept) + len(self.edited) + len(self.moving) + len(self.changed) + len(self.preempted)
         return max(0, self.deployment.replicas - have)
 
     @property
-    def unplaced(self) -> int:
-        """How many of those, and of those that must leave their place, have no place yet."""
-        found = sum(new.reason in {Reason.PLACED, Reason.MOVED} for new in self.new)
-        return self.missing + len(self.moving) - len(self.pending) - found
+    def lacking(self) -> dict[Reason, int]:
+        """How many of those (PLACED), and of those that must leave their place (MOVED), have no place yet."""
+        found = Counter([each.reason for each in self.pending] + [each.reason for each in self.new])
+        found.update(each.reason for each in self.awaited)
+        return {
+            Reason.PLACED: self.missing - found[Reason.PLACED],
+            Reason.MOVED: len(self.moving) - found[Reason.MOVED],
+        }
+
+    @property
+    def release_of_next(self) -> Amounts:
+        """What one more replica may take beyond the limits: something only if all that lack a place must move."""
+        missing = self.deployment.replicas - self.placed - len(self.stranded)
+        return self.release if self.stranded and missing <= 0 else nothing()
 
     @property
     def replacing(self) -> int:
@@ -96,6 +128,17 @@ class Work:
         live = [*self.kept, *(replica for replica, _, _ in self.changed)]
         ranked = [(each.entry.phase is not Phase.STARTING, each.id) for each in live]
         return [identity for _, identity in sorted(ranked + [(False, new.id) for new in self.new])]
+
+    def release_for(self, reason: Reason) -> Amounts:
+        """Return what a new replica may take beyond the limits for the sake of one that goes for it."""
+        return self.release if reason is Reason.MOVED else nothing()
+
+    def give_way(self, replica: ExistingReplica) -> None:
+        """Let a live replica go for one of a higher priority."""
+        self.kept = [each for each in self.kept if each is not replica]
+        self.edited = [pair for pair in self.edited if pair[0] is not replica]
+        self.preempted.append(replica)
+        self.leaving[replica.id] = (Reason.PREEMPTED, None)
 
     def add(self, cluster: str, spot: Spot, reason: Reason) -> None:
         """Take a new replica in, under the lowest index that is free on its cluster."""

@@ -28,10 +28,10 @@ class Budget(Model):
     """The highest cost of a fleet, by the prices that the plan shows."""
 
     max_cost_per_hour: UsdPerHour
-    """US dollars per hour for all nodes, at their declared maximum."""
+    """US dollars per hour for all nodes that may run: those that are there, and one for each pod up to the maximum."""
 
     enforcement: Literal["Advisory", "Mandatory"] = "Mandatory"
-    """`Mandatory` refuses a plan above the budget, `Advisory` only says so."""
+    """`Mandatory` places nothing that could cost more, `Advisory` only says so."""
 
 
 class Quota(Ruled):
@@ -44,10 +44,10 @@ class Quota(Ruled):
     )
 
     devices: Annotated[FrozenMap[str, Amount], _NAMED] | None = None
-    """Devices by accelerator, as in `accelerator.type` of an InferenceClass."""
+    """Devices by accelerator, as in `accelerator.type` of an InferenceClass; by its name if it has none."""
 
     nodes: Amount | None = None
-    """Nodes that hold a pod of the namespace."""
+    """Nodes; each pod of the namespace counts the part of one that it takes."""
 
     max_cost_per_hour: UsdPerHour | None = None
     """US dollars per hour for what its replicas take."""

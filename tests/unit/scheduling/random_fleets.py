@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import (
     Accounting,
+    Budget,
     Cluster,
     ClusterState,
     Deployment,
@@ -19,6 +21,7 @@ from automation.scheduling.snapshot import (
     Pool,
     PoolBefore,
     Purchase,
+    Quota,
     Snapshot,
     Strategy,
 )
@@ -106,10 +109,47 @@ def deployments(draw: st.DrawFn) -> list[Deployment]:
 
 
 @st.composite
-def fresh(draw: st.DrawFn, options: Any = None) -> Snapshot:
-    """Draw a fleet on which nothing runs."""
+def fresh(draw: st.DrawFn, options: Any = None, *, limited: bool = False) -> Snapshot:
+    """Draw a fleet on which nothing runs; ``limited`` gives it quotas, prices, priorities and the like."""
     chosen = draw(st.sampled_from(OPTIONS)) if options is None else options
-    return Snapshot(tuple(draw(clusters())), tuple(draw(deployments())), options=chosen)
+    made = Snapshot(tuple(draw(clusters())), tuple(draw(deployments())), options=chosen)
+    return draw(limits(made)) if limited else made
+
+
+@st.composite
+def limits(draw: st.DrawFn, plain: Snapshot) -> Snapshot:
+    """Draw what a fleet may take, and what its nodes cost."""
+
+    def priced(one: Pool) -> Pool:
+        devices = tuple(replace(each, accelerator=each.name) for each in one.devices)
+        return replace(one, devices=devices, price=draw(st.sampled_from([Decimal(10), Decimal(10), Decimal(25), None])))
+
+    return replace(
+        plain,
+        clusters=tuple(replace(each, pools=tuple(map(priced, each.pools))) for each in plain.clusters),
+        deployments=tuple(
+            replace(
+                each,
+                priority=draw(st.integers(0, 2)),
+                strategy=draw(st.sampled_from([None, None, Strategy.SPREAD, Strategy.PACK, Strategy.COST])),
+                max_cost_per_hour=draw(st.sampled_from([None, None, Decimal(10), Decimal("27.5")])),
+            )
+            for each in plain.deployments
+        ),
+        options=replace(plain.options, preemption=draw(st.booleans())),
+        quotas=draw(st.dictionaries(st.sampled_from(["n0", "n1"]), quotas())),
+        budget=draw(st.sampled_from([None, None, Budget(Decimal(60)), Budget(Decimal(20)), Budget(Decimal(0), True)])),
+    )
+
+
+@st.composite
+def quotas(draw: st.DrawFn) -> Quota:
+    """Draw the quota of a namespace."""
+    return Quota(
+        draw(st.dictionaries(st.sampled_from(["h100", "a100"]), st.integers(0, 16), max_size=2)),
+        draw(st.sampled_from([None, None, 0, 1, 2, 4])),
+        draw(st.sampled_from([None, None, Decimal(15), Decimal(40)])),
+    )
 
 
 @dataclass(frozen=True)
@@ -121,9 +161,9 @@ class Story:
 
 
 @st.composite
-def stories(draw: st.DrawFn, options: Any = None) -> Story:
+def stories(draw: st.DrawFn, options: Any = None, *, limited: bool = False) -> Story:
     """Draw a fleet in which everything placed serves, and edits of deployments and clusters since then."""
-    calm = draw(fresh(options))
+    calm = draw(fresh(options, limited=limited))
     healthy = [replace(each, state=ClusterState.READY, taints=()) for each in calm.clusters]
     calm = replace(calm, clusters=tuple(healthy))
     made = schedule(calm, evaluate=evaluate)
@@ -131,7 +171,36 @@ def stories(draw: st.DrawFn, options: Any = None) -> Story:
     edited = tuple(draw(edits(each)) for each in calm.deployments if draw(st.integers(0, 9)))
     upset = tuple(draw(upsets(each)) for each in calm.clusters if draw(st.integers(0, 9)))
     live = tuple(draw(mishaps(each)) for each in calm.replicas)
-    return Story(calm, replace(calm, deployments=edited, clusters=upset, replicas=live))
+    upsetting = replace(calm, deployments=edited, clusters=upset, replicas=live)
+    if limited and draw(st.booleans()):
+        upsetting = replace(upsetting, quotas=draw(st.dictionaries(st.sampled_from(["n0", "n1"]), quotas())))
+    return Story(calm, upsetting)
+
+
+@st.composite
+def crowded(draw: st.DrawFn) -> Story:
+    """Draw a small full fleet whose deployments then ask for more, some of them at a higher priority."""
+    sizes = st.sampled_from([1, 2, 4, 8])
+    rows = [cluster(f"c{each}", pool("gpus", nodes=draw(st.integers(1, 2)))) for each in range(draw(st.integers(1, 2)))]
+    wanted = [
+        deployment(
+            f"d{each}",
+            draw(st.integers(0, 4)),
+            engine("main", member(draw(sizes))),
+            namespace=f"n{each % 2}",
+            priority=draw(st.integers(0, 2)),
+        )
+        for each in range(draw(st.integers(2, 4)))
+    ]
+    options = Options(preemption=True, accounting=draw(st.sampled_from(list(Accounting))))
+    calm = Snapshot(tuple(rows), tuple(wanted), options=options)
+    calm = replace(calm, replicas=tuple(after(schedule(calm, evaluate=evaluate), (), phase=Phase.SERVING)))
+    more = [
+        replace(each, replicas=each.replicas + draw(st.integers(0, 2)), priority=draw(st.integers(0, 3)))
+        for each in wanted
+    ]
+    edited = tuple(draw(edits(each)) if draw(st.integers(0, 4)) == 0 else each for each in more)
+    return Story(calm, replace(calm, deployments=edited, replicas=tuple(map(draw, map(mishaps, calm.replicas)))))
 
 
 @st.composite

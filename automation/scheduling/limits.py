@@ -1,0 +1,251 @@
+"""Limits: what the quota of a namespace and the limit of a deployment still allow.
+
+What a replica takes is a vector of amounts: devices by accelerator, parts of nodes, US dollars per hour. Everything
+that exists counts until it is gone, as it does for room. Only a successor counts for no more than it takes beyond the
+replica whose place it takes; otherwise a team at its quota could neither change an image nor leave a drained cluster.
+
+Nothing here takes a live replica away: a limit that is exceeded lets nothing in that would take more of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+
+from automation.scheduling.bill import Bill
+from automation.scheduling.filters import Filters
+from automation.scheduling.hardware import Hardware
+from automation.scheduling.hosting import Add, Hosting, Option, adds_of
+from automation.scheduling.patterns import Demand
+from automation.scheduling.refused import Overrun, Refused, amount
+from automation.scheduling.snapshot import Deployment, Quota
+from automation.scheduling.verdict import Code
+
+Kind = tuple[str, str]
+"""What is limited: devices of an accelerator, nodes, cost, or pods of unknown price."""
+Amounts = Mapping[Kind, Fraction]
+
+NODES: Kind = ("nodes", "")
+COST: Kind = ("cost", "")
+UNPRICED: Kind = ("unpriced", "")
+NOTHING: Amounts = MappingProxyType({})
+
+
+def nothing() -> Amounts:
+    """Return no amount of anything."""
+    return NOTHING
+
+
+def devices(accelerator: str) -> Kind:
+    """Return the kind that stands for the devices of an accelerator."""
+    return ("devices", accelerator)
+
+
+class Takes:
+    """Says what pods take, each kind of pod computed once."""
+
+    def __init__(self, filters: Filters, *, whole_nodes: bool) -> None:
+        self._filters = filters
+        self._whole_nodes = whole_nodes
+        self._pods: dict[tuple[int, Decimal | None, Demand], Amounts] = {}
+
+    def of(self, position: int, adds: Iterable[Add]) -> Amounts:
+        """Return what pods take together on the cluster at ``position``."""
+        total: dict[Kind, Fraction] = {}
+        for pool, demand, pods in adds:
+            hardware = self._filters.hardware[position][pool]
+            price = self._filters.clusters[position].pools[pool].price
+            key = (hardware.number, price, demand)
+            each = self._pods.get(key)
+            if each is None:
+                each = self._pods[key] = self._of_pod(hardware, price, demand)
+            for kind, number in each.items():
+                total[kind] = total.get(kind, Fraction(0)) + number * pods
+        return total
+
+    def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
+        share = Fraction(1) if self._whole_nodes else hardware.share(demand)
+        taken = {devices(name): Fraction(count) for name, count in hardware.accelerators(demand).items()}
+        cost = (UNPRICED, Fraction(1)) if price is None else (COST, Fraction(price) * share)
+        return {**taken, NODES: share, cost[0]: cost[1]}
+
+
+@dataclass(slots=True)
+class Limit:
+    """One limit: whose it is, the most of every kind, and how much exists of it.
+
+    ``released`` is what successors may take because replicas go for them that are still counted in ``used``.
+    """
+
+    owner: str
+    code: Code
+    most: Amounts
+    used: dict[Kind, Fraction] = field(default_factory=dict)
+    released: dict[Kind, Fraction] = field(default_factory=dict)
+
+    def taken(self, kind: Kind) -> Fraction:
+        """Return how much of a kind is spoken for."""
+        return self.used.get(kind, Fraction(0)) - self.released.get(kind, Fraction(0))
+
+    def first_refusal(self, amounts: Amounts, release: Amounts) -> Kind | None:
+        """Return the first kind of which ``amounts`` in the place of ``release`` would take too much."""
+        for kind, most in self.most.items():
+            more = amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0))
+            if more > 0 and self.taken(kind) + more > most:
+                return kind
+            if kind == COST and more > 0 and self.taken(UNPRICED) > 0:
+                return UNPRICED
+        return None
+
+    def charge(self, amounts: Amounts, release: Amounts = NOTHING, *, times: int = 1) -> None:
+        """Count what a replica takes (``times=-1`` takes it away again)."""
+        for kind, number in amounts.items():
+            self.used[kind] = self.used.get(kind, Fraction(0)) + number * times
+        for kind, number in release.items():
+            self.released[kind] = self.released.get(kind, Fraction(0)) + number * times
+
+
+class Account:
+    """What one deployment may still take: by its own limit, its namespace's, and the budget."""
+
+    def __init__(self, takes: Takes, limits: Sequence[Limit], bill: Bill | None) -> None:
+        self.limits = limits
+        self.bill = bill
+        self._takes = takes
+
+    def amounts(self, position: int, adds: Iterable[Add]) -> Amounts:
+        """Return what pods take on a cluster."""
+        return self._takes.of(position, adds)
+
+    def admits(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> bool:
+        """Whether engines may take ``options`` on a cluster, in the place of what takes ``release``."""
+        adds = adds_of(options)
+        if not self._admits(position, adds, release):
+            return False
+        return self.bill is None or self.bill.admits(position, options)
+
+    def hopeless(self, position: int, hosting: Hosting, release: Amounts = NOTHING) -> bool:
+        """Whether the limits alone refuse every way to host a replica on a cluster and on all like it."""
+        return not self._possible(position, hosting, (), release)
+
+    def charge(self, position: int, adds: Iterable[Add], release: Amounts = NOTHING, *, times: int = 1) -> None:
+        """Count what a replica takes on a cluster (``times=-1`` takes it away again)."""
+        amounts = self.amounts(position, adds)
+        for limit in self.limits:
+            limit.charge(amounts, release, times=times)
+
+    def refusal(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> Refused | None:
+        """Return which limit refuses ``options`` on a cluster, with numbers; None when none does."""
+        adds = adds_of(options)
+        amounts = self.amounts(position, adds)
+        for limit in self.limits:
+            kind = limit.first_refusal(amounts, release)
+            if kind is not None:
+                return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
+        return self.bill.refusal(position, adds) if self.bill else None
+
+    def _admits(self, position: int, adds: Iterable[Add], release: Amounts) -> bool:
+        if not self.limits:
+            return True
+        amounts = self.amounts(position, adds)
+        return all(limit.first_refusal(amounts, release) is None for limit in self.limits)
+
+    def _possible(self, position: int, hosting: Hosting, chosen: tuple[Option, ...], release: Amounts) -> bool:
+        if chosen and not self._admits(position, adds_of(chosen), release):
+            return False
+        if len(chosen) == len(hosting):
+            return True
+        return any(self._possible(position, hosting, (*chosen, option), release) for option in hosting[len(chosen)])
+
+
+class Limits:
+    """Every limit of one snapshot."""
+
+    def __init__(self, takes: Takes, quotas: Mapping[str, Quota], bill: Bill | None) -> None:
+        self._takes = takes
+        self._bill = bill
+        self._namespaces = {
+            name: Limit(f"namespace {name}", Code.OVER_QUOTA, _most(quota)) for name, quota in sorted(quotas.items())
+        }
+        self._deployments: dict[tuple[str, str], Limit] = {}
+
+    def account(self, deployment: Deployment) -> Account | None:
+        """Return what a deployment's replicas are counted in; None when nothing limits them."""
+        limits = []
+        if deployment.max_cost_per_hour is not None:
+            most = _priced(deployment.max_cost_per_hour)
+            owner = f"deployment {deployment.namespace}/{deployment.name}"
+            limits.append(self._deployments.setdefault(deployment.key, Limit(owner, Code.OVER_COST, most)))
+        if deployment.namespace in self._namespaces:
+            limits.append(self._namespaces[deployment.namespace])
+        return Account(self._takes, limits, self._bill) if limits or self._bill else None
+
+    def charge(self, key: tuple[str, str], position: int, adds: Sequence[Add], *, times: int = 1) -> None:
+        """Count what a live replica of a deployment takes (``times=-1`` takes it away again)."""
+        if not self.any:
+            return
+        limits = [each for each in (self._deployments.get(key), self._namespaces.get(key[0])) if each]
+        amounts = self._takes.of(position, adds) if limits else NOTHING
+        for limit in limits:
+            limit.charge(amounts, times=times)
+
+    @property
+    def any(self) -> bool:
+        """Whether a namespace or a deployment has a limit."""
+        return bool(self._namespaces or self._deployments)
+
+    def overruns(self) -> Iterator[Overrun]:
+        """Yield the limits of which more exists than they allow."""
+        for limit in (*self._namespaces.values(), *(each for _, each in sorted(self._deployments.items()))):
+            for kind, most in limit.most.items():
+                used = limit.used.get(kind, Fraction(0))
+                if used > most:
+                    yield Overrun(limit.owner, _overrun(limit, kind, used))
+
+
+def least(olds: Sequence[Amounts]) -> Amounts:
+    """Return what each successor may count on, whichever of ``olds`` go for it: the least of every kind."""
+    first, *others = olds or [NOTHING]
+    return {kind: min(each.get(kind, Fraction(0)) for each in (first, *others)) for kind in first}
+
+
+def _most(quota: Quota) -> Amounts:
+    most = {devices(name): Fraction(quota.devices[name]) for name in sorted(quota.devices)}
+    if quota.nodes is not None:
+        most[NODES] = Fraction(quota.nodes)
+    return most if quota.max_cost_per_hour is None else {**most, **_priced(quota.max_cost_per_hour)}
+
+
+def _priced(most: Decimal) -> Amounts:
+    """Limit the cost, and let in nothing of which nobody knows what it costs."""
+    return {COST: Fraction(most), UNPRICED: Fraction(0)}
+
+
+def _refused(limit: Limit, kind: Kind, more: Fraction) -> Refused:
+    """Say which limit refuses how much more of a kind."""
+    whose = f"the {'quota' if limit.code is Code.OVER_QUOTA else 'limit'} of {limit.owner}"
+    if kind == UNPRICED:
+        message = f"{whose} is on cost, and nobody knows the price of a pool that it runs on, or would run on"
+        return Refused(limit.code, message, "all prices are known: write `pricePerHour` of the pools")
+    most, used = limit.most[kind], limit.taken(kind)
+    what = words(kind)
+    message = f"wanted {amount(more)} {what}; {whose} is {amount(most)}, used {amount(used)}"
+    numbers = (int(more), max(0, int(most - used))) if more.denominator == 1 else (None, None)
+    return Refused(limit.code, message, f"{whose} is raised to {amount(used + more)} {what}", *numbers)
+
+
+def words(kind: Kind) -> str:
+    """Return the unit of a kind in words."""
+    if kind == COST:
+        return "USD per hour"
+    return "nodes" if kind == NODES else f"devices of {kind[1]}"
+
+
+def _overrun(limit: Limit, kind: Kind, used: Fraction) -> str:
+    """Say how a limit does not hold."""
+    whose = "quota" if limit.code is Code.OVER_QUOTA else "limit"
+    if kind == UNPRICED:
+        return f"runs on pools whose price nobody knows, and has a {whose} on cost: it gets nothing more that costs"
+    what = words(kind)
+    return f"takes {amount(used)} {what}, and the {whose} is {amount(limit.most[kind])}: it gets nothing more of them"

@@ -1,0 +1,132 @@
+"""Preempting: which live replicas of a lower priority go, so that ones of a higher priority get their room.
+
+Off unless the environment turns it on. A replica is never put aside for one of the same priority. On each cluster,
+those of lower priority that need not go for one more replica to have room stay: the highest priority first, then those
+that serve, then the smallest. The cluster is taken where the most important one that goes is the least important, then
+where the fewest go, then the first by name.
+
+Nothing takes room that is still held: in this move the victims go, and the next one places what they went for. Until
+then its pods are counted beside theirs, so that nobody else takes what is free there. A victim gets no successor in
+the same move; its deployment asks for one in the next, when all that matter more have been placed.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.filters import Filters
+from automation.scheduling.hosting import Spot
+from automation.scheduling.place import Placer
+from automation.scheduling.reason import Reason
+from automation.scheduling.retain import Judge
+from automation.scheduling.work import Awaited, Work, serves
+
+BUDGET = 20_000
+"""Live replicas that are lifted to see whether it helps, in one pass."""
+
+_NOBODY = -(1 << 31)
+"""Below every priority."""
+
+Counting = Callable[[Iterable[tuple[NamespacedName, int, ExistingReplica]], int], None]
+"""Counts live replicas (deployment, cluster, replica) on pools and in limits so many times; -1 takes them away."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Victim:
+    """A live replica that may go, whose it is and where."""
+
+    work: Work
+    replica: ExistingReplica
+    position: int
+    size: int
+    """Devices that its pods take."""
+
+    @property
+    def counted(self) -> tuple[NamespacedName, int, ExistingReplica]:
+        """What is counted of it."""
+        return (self.work.deployment.key, self.position, self.replica)
+
+    @property
+    def worth(self) -> tuple[object, ...]:
+        """Who stays before whom."""
+        return (-self.work.deployment.priority, not serves(self.replica), self.size, self.replica.id)
+
+
+class Preemption:
+    """Finds victims in one pass, among what is live and stays when it is made."""
+
+    def __init__(self, filters: Filters, placer: Placer, judge: Judge, works: Iterable[Work], count: Counting) -> None:
+        self._placer = placer
+        self._count = count
+        self._budget = BUDGET
+        self._gone: list[_Victim] = []
+        self._on: dict[int, list[_Victim]] = {}
+        for work in works:
+            for replica in (*work.kept, *(replica for replica, _ in work.edited)):
+                position = filters.position[replica.id.cluster]
+                size = sum(max(demand, default=0) * pods for _, demand, pods in judge.adds(replica, position))
+                self._on.setdefault(position, []).append(_Victim(work, replica, position, size))
+
+    def run(self, work: Work) -> None:
+        """Let victims go for what a deployment lacks, as far as that helps."""
+        for reason, number in work.lacking.items():
+            for _ in range(number):
+                before = list(self._gone)
+                self._lift(before)
+                found = self._cheapest(work, reason)
+                self._put_back(before)
+                if found is None:
+                    break
+                self._take(work, reason, *found)
+
+    def _take(self, work: Work, reason: Reason, spot: Spot, victims: Sequence[_Victim]) -> None:
+        self._placer.seat(work, spot, work.release_for(reason))
+        for victim in victims:
+            victim.work.give_way(victim.replica)
+            victim.work.own[victim.position] -= 1
+            self._on[victim.position].remove(victim)
+            self._gone.append(victim)
+        going = sorted(
+            (each.replica.id, each.work.deployment.priority) for each in self._gone if each.position == spot[0]
+        )
+        work.awaited.append(Awaited(spot, reason, tuple(going)))
+
+    def _cheapest(self, work: Work, reason: Reason) -> tuple[Spot, list[_Victim]] | None:
+        """Return the spot for which the least has to go, and who that is."""
+        found: list[tuple[tuple[int, int, int], Spot, list[_Victim]]] = []
+        for position in sorted(self._on):
+            if work.allowed >> position & 1:
+                spot, victims = self._on_cluster(work, reason, position)
+                if spot is not None:
+                    priorities = [each.work.deployment.priority for each in victims]
+                    worst = max(priorities, default=_NOBODY)
+                    found.append(((worst, len(victims), position), spot, victims))
+        return min(found, key=lambda each: each[0])[1:] if found else None
+
+    def _on_cluster(self, work: Work, reason: Reason, position: int) -> tuple[Spot | None, list[_Victim]]:
+        """Return where a replica has room once victims have gone, and those without whose going it has not."""
+        priority = work.deployment.priority
+        lower = [each for each in self._on[position] if each.work.deployment.priority < priority]
+        self._budget -= len(lower)
+        if self._budget < 0:
+            return None, []
+        release = work.release_for(reason)
+        self._lift(lower)
+        options = self._placer.room(work, position, release)
+        victims: list[_Victim] = []
+        for each in sorted(lower, key=lambda each: each.worth):
+            self._put_back([each])
+            without = self._placer.room(work, position, release) if options else None
+            if without is not None:
+                options = without
+            elif options is not None:
+                self._lift([each])
+                victims.append(each)
+        self._put_back(victims)
+        return (None if options is None else (position, options)), victims
+
+    def _lift(self, victims: Iterable[_Victim]) -> None:
+        self._count([each.counted for each in victims], -1)
+
+    def _put_back(self, victims: Iterable[_Victim]) -> None:
+        self._count([each.counted for each in victims], 1)

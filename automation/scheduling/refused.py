@@ -1,0 +1,35 @@
+"""Refused: what a limit says to one more replica, with the numbers that a person compares."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from automation.scheduling.verdict import Code
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A limit's refusal, and what would lift it; ``wanted`` and ``free`` are whole numbers of what is limited."""
+
+    code: Code
+    message: str
+    lifted: str
+    wanted: int | None = None
+    free: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """A limit that does not hold as things are: whose it is, and how; what runs is kept, and nothing new is let in."""
+
+    owner: str
+    message: str
+
+
+def amount(number: Fraction) -> str:
+    """Write a number as people do, to four decimals at most: ``12``, ``0.125``."""
+    return f"{round(float(number), 4):.4f}".rstrip("0").rstrip(".")
+
+
+def usd(number: Fraction) -> str:
+    """Write an amount of money."""
+    return f"{amount(number)} USD per hour"

@@ -1,0 +1,365 @@
+"""Quotas of namespaces, cost limits of deployments and the budget of the fleet: what they let in, and what they say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from automation.scheduling.bill import running
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.hardware import make_hardware
+from automation.scheduling.observation import PoolObservation
+from automation.scheduling.reason import Reason
+from automation.scheduling.remedy import Answer
+from automation.scheduling.result import Schedule
+from automation.scheduling.snapshot import Accounting, Budget, Cluster, Deployment, Device, Pool, Purchase, Quota
+from automation.scheduling.verdict import Code
+from tests.unit.scheduling.builder import (
+    after,
+    cluster,
+    deployment,
+    engine,
+    gpu,
+    live,
+    member,
+    nic,
+    plan,
+    pool,
+    where,
+)
+
+WHOLE = engine("main", member(8))
+HALF = engine("main", member(4))
+
+
+def h100(count: int = 8) -> Device:
+    """Make a GPU kind that quotas count."""
+    return gpu("h100", count, accelerator="nvidia-h100")
+
+
+def h200(count: int = 8) -> Device:
+    """Make another one."""
+    return gpu("h200", count, memory=140, accelerator="nvidia-h200")
+
+
+def usd(number: float | str) -> Decimal:
+    """Write an amount of money."""
+    return Decimal(str(number))
+
+
+def paid(name: str, *devices: Device, nodes: int = 4, price: float | None = 80, **other: Any) -> Cluster:
+    """Make a cluster of one pool with a price per node."""
+    per_hour = None if price is None else usd(price)
+    return cluster(name, pool("gpus", *(devices or (h100(),)), nodes=nodes, price=per_hour, **other))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A quota of namespace ``ml`` on a cluster of four nodes of eight GPUs at 80 USD, and how many of five fit."""
+
+    name: str
+    quota: Quota
+    placed: int
+    said: str = ""
+    what: Any = WHOLE
+    accounting: Accounting = Accounting.DEVICE
+
+
+CASES = [
+    Case("no limit", Quota(), 4, "1 full"),
+    Case(
+        "devices",
+        Quota({"nvidia-h100": 20}),
+        2,
+        "wanted 8 devices of nvidia-h100; the quota of namespace ml is 20, used 16",
+    ),
+    Case("other devices", Quota({"nvidia-h200": 0}), 4, "1 full"),
+    Case(
+        "none at all",
+        Quota({"nvidia-h100": 0}),
+        0,
+        "wanted 8 devices of nvidia-h100; the quota of namespace ml is 0, used 0",
+    ),
+    Case("nodes", Quota(nodes=3), 3, "wanted 1 nodes; the quota of namespace ml is 3, used 3"),
+    Case("parts of nodes", Quota(nodes=1), 2, "wanted 0.5 nodes; the quota of namespace ml is 1, used 1", HALF),
+    Case(
+        "whole nodes",
+        Quota(nodes=1),
+        1,
+        "wanted 1 nodes; the quota of namespace ml is 1, used 1",
+        HALF,
+        Accounting.NODE,
+    ),
+    Case(
+        "cost",
+        Quota(max_cost_per_hour=usd(250)),
+        3,
+        "wanted 80 USD per hour; the quota of namespace ml is 250, used 240",
+    ),
+    Case("cost of parts", Quota(max_cost_per_hour=usd(100)), 2, "wanted 40 USD per hour", HALF),
+    Case("the first that ends", Quota({"nvidia-h100": 16}, 1), 1, "wanted 1 nodes"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_quota_ends_where_it_says(case: Case) -> None:
+    """With numbers in the shortfall and in the verdict of the cluster; what has no limit is not limited."""
+    wanted = deployment("d", 5, case.what)
+    made = plan([paid("a")], [wanted], quotas={"ml": case.quota}, accounting=case.accounting)
+    assert len(made.placements) == case.placed
+    assert case.said in made.shortfalls[0].message
+    verdict = made.trace[wanted.key].verdict("a")
+    if case.said.startswith("wanted"):
+        assert case.said in verdict.message
+        assert "over the quota" in made.shortfalls[0].message
+        assert verdict.code is (Code.TAKEN if case.placed else Code.OVER_QUOTA)
+
+
+def test_a_quota_counts_its_own_namespace_alone() -> None:
+    """All deployments of it together, and nobody else's."""
+    fleet = [deployment("d", 2, WHOLE), deployment("e", 2, WHOLE), deployment("d", 1, WHOLE, namespace="search")]
+    made = plan([paid("a", nodes=9)], fleet, quotas={"ml": Quota({"nvidia-h100": 24})})
+    assert [str(each.id) for each in made.placements] == ["ml/d/a/0", "ml/d/a/1", "ml/e/a/0", "search/d/a/0"]
+
+
+def test_the_important_ones_of_a_namespace_get_its_quota() -> None:
+    """As they get room."""
+    fleet = [deployment("d", 2, WHOLE), deployment("e", 2, WHOLE, priority=1)]
+    assert where(plan([paid("a")], fleet, quotas={"ml": Quota(nodes=2)})) == ["e@a/0", "e@a/1"]
+
+
+def test_where_one_accelerator_ends_another_is_taken() -> None:
+    """On another cluster, or on another pool of the same one; the search does not stop at the first."""
+    wanted, quota = deployment("d", 3, WHOLE), {"ml": Quota({"nvidia-h100": 8})}
+    apart = plan([paid("a"), paid("b", h200())], [wanted], quotas=quota)
+    assert where(apart) == ["d@a/0", "d@b/0", "d@b/1"]
+    both = cluster("a", pool("one", h100(), nodes=4), pool("two", h200(), nodes=4))
+    beside = plan([both], [wanted], quotas=quota)
+    assert sorted(each.placement[0].members[0].pool for each in beside.placements) == ["one", "two", "two"]
+
+
+def test_engines_are_counted_together() -> None:
+    """Each alone would be within the quota; an assignment of engines to pools that is within it is found."""
+    wanted = deployment("d", 1, engine("a", member(8)), engine("b", member(8)))
+    both = cluster("a", pool("one", h100(), nodes=4), pool("two", h200(), nodes=4))
+    made = plan([both], [wanted], quotas={"ml": Quota({"nvidia-h100": 8, "nvidia-h200": 8})})
+    assert [each.members[0].pool for each in made.placements[0].placement] == ["one", "two"]
+    refused = plan([both], [wanted], quotas={"ml": Quota({"nvidia-h100": 8, "nvidia-h200": 0})})
+    assert refused.trace[wanted.key].verdict("a").code is Code.OVER_QUOTA
+
+
+def test_a_quota_that_is_exceeded_keeps_what_runs_and_is_reported() -> None:
+    """A lowered quota is no reason to move; of what it does not limit more is let in."""
+    wanted = deployment("d", 3, WHOLE)
+    running_now = [live(wanted, "a", 0), live(wanted, "a", 1)]
+    made = plan([paid("a")], [wanted], running_now, quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert where(made) == ["d@a/0", "d@a/1"]
+    assert not made.leaving
+    assert [(each.owner, each.message) for each in made.overruns] == [
+        ("namespace ml", "takes 16 devices of nvidia-h100, and the quota is 8: it gets nothing more of them")
+    ]
+    elsewhere = plan([paid("a"), paid("b", h200())], [wanted], running_now, quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert where(elsewhere) == ["d@a/0", "d@a/1", "d@b/0"]
+    smaller = plan([paid("a")], [replace(wanted, replicas=1)], running_now, quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert smaller.overruns == ()
+
+
+def test_a_namespace_at_its_quota_can_change_an_image() -> None:
+    """A successor counts for nothing beyond what the replica takes whose place it takes."""
+    old, new = deployment("d", 1, WHOLE), deployment("d", 1, WHOLE, version="v2")
+    made = plan([paid("a")], [new], [live(old, "a")], quotas={"ml": Quota({"nvidia-h100": 8}, 1, usd(80))})
+    assert [(each.reason, str(each.predecessor)) for each in made.placements] == [(Reason.EDITED, "ml/d/a/0")]
+    assert not made.shortfalls
+
+
+def test_a_namespace_at_its_quota_cannot_grow_by_an_edit() -> None:
+    """The old shape stays, and the reason is the quota, not room."""
+    old, new = deployment("d", 2, HALF), deployment("d", 2, WHOLE)
+    replicas = [live(old, "a", 0), live(old, "a", 1)]
+    made = plan([paid("a")], [new], replicas, quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert {each.reason for each in made.placements} == {Reason.EDIT_WAITS}
+    assert "wanted 4 devices of nvidia-h100; the quota of namespace ml is 8, used 8" in made.shortfalls[0].message
+
+
+def test_a_namespace_at_its_quota_leaves_a_drained_cluster() -> None:
+    """What it must leave it does not hold against it."""
+    wanted = deployment("d", 1, WHOLE)
+    drained = replace(paid("a"), taints=cluster("x", taints=["k=v:NoExecute"]).taints)
+    made = plan([drained, paid("b")], [wanted], [live(wanted, "a")], quotas={"ml": Quota(nodes=1)})
+    assert where(made) == ["d@b/0"]
+    assert [each.reason for each in made.leaving] == [Reason.DRAINED]
+
+
+def test_what_goes_holds_its_part_until_it_is_gone() -> None:
+    """As it holds its room: the next plan gives it to others."""
+    gone, wanted = deployment("a", 1, WHOLE), deployment("d", 1, WHOLE)
+    replicas: Sequence[ExistingReplica] = [live(gone, "a")]
+    quotas = {"ml": Quota(nodes=1)}
+    made = plan([paid("a")], [wanted], replicas, quotas=quotas)
+    assert where(made) == []
+    assert where(plan([paid("a")], [wanted], (), quotas=quotas)) == ["d@a/0"]
+
+
+def test_network_cards_and_described_devices_are_counted_by_no_quota() -> None:
+    """Only what is the accelerator of its class; what may be either of two counts for both."""
+    mixed = make_hardware(0, (h100(4), h200(4), nic()))
+    assert mixed.accelerators(mixed.demand([(2, frozenset({0})), (8, frozenset({2}))])) == {"nvidia-h100": 2}
+    assert mixed.accelerators(mixed.demand([(2, frozenset({0, 1}))])) == {"nvidia-h100": 2, "nvidia-h200": 2}
+    alike = make_hardware(0, (h100(4), replace(h100(4), name="other")))
+    assert alike.accelerators(alike.demand([(2, frozenset({0, 1})), (1, frozenset({1}))])) == {"nvidia-h100": 3}
+    assert mixed.share(mixed.demand([(2, frozenset({0})), (8, frozenset({2}))])) == Fraction(1, 2)
+
+
+def limited(most: float, clusters: Sequence[Cluster], replicas: Sequence[ExistingReplica] = ()) -> Schedule:
+    """Schedule three replicas that may cost so much together."""
+    return plan(clusters, [deployment("d", 3, WHOLE, max_cost_per_hour=usd(most))], replicas)
+
+
+def test_a_deployment_may_limit_what_it_costs() -> None:
+    """All its replicas together; cheaper clusters are still taken where dear ones are out of reach."""
+    made = limited(170, [paid("a")])
+    assert len(made.placements) == 2
+    said = "wanted 80 USD per hour; the limit of deployment ml/d is 170, used 160"
+    assert f"0/1 clusters: 1 too dear for the deployment ({said})" in made.shortfalls[0].message
+    assert where(limited(170, [paid("a"), paid("b", price=10)])) == ["d@a/0", "d@b/0", "d@b/1"]
+
+
+def test_an_unknown_price_is_never_zero() -> None:
+    """A pool without one is refused to a deployment that limits its cost, and so is growth beside one."""
+    made = limited(1000, [paid("a", price=None)])
+    assert where(made) == []
+    verdict = made.trace["ml", "d"].verdict("a")
+    assert verdict.code is Code.OVER_COST
+    assert "nobody knows the price" in verdict.message
+    assert "write `pricePerHour`" in made.trace["ml", "d"].beyond.message
+    assert where(limited(1000, [paid("a", price=None), paid("b")])) == ["d@b/0", "d@b/1", "d@b/2"]
+    held = limited(1000, [paid("a", price=None), paid("b")], [live(deployment("d", 3, WHOLE), "a")])
+    assert where(held) == ["d@a/0"]
+    assert [each.owner for each in held.overruns] == ["deployment ml/d"]
+
+
+def test_reserved_nodes_count_for_what_they_cost() -> None:
+    """They come first because they are paid for; that is what a limit is about."""
+    made = limited(100, [paid("a", purchase=Purchase.RESERVED)])
+    assert len(made.placements) == 1
+
+
+def test_the_remedy_of_a_limit_says_how_far_to_raise_it() -> None:
+    """And that is enough."""
+    wanted = deployment("d", 2, WHOLE)
+    made = plan([paid("a")], [wanted], quotas={"ml": Quota({"nvidia-h100": 8})})
+    beyond = made.trace[wanted.key].beyond
+    assert (beyond.answer, beyond.cluster) == (Answer.CHANGE, "a")
+    assert beyond.message == "would fit on a once the quota of namespace ml is raised to 16 devices of nvidia-h100"
+    assert len(plan([paid("a")], [wanted], quotas={"ml": Quota({"nvidia-h100": 16})}).placements) == 2
+
+
+def elastic(name: str, *, nodes: int = 1, maximum: int = 4, price: float | None = 80, **other: Any) -> Cluster:
+    """Make a cluster whose pool brings nodes when it is asked to."""
+    return paid(name, nodes=nodes, maximum=maximum, price=price, scales=True, **other)
+
+
+def budgeted(
+    most: float,
+    clusters: Sequence[Cluster],
+    wanted: Deployment | None = None,
+    replicas: Sequence[ExistingReplica] = (),
+    *,
+    advisory: bool = False,
+) -> Schedule:
+    """Schedule three replicas, or others, under a budget."""
+    fleet = [wanted or deployment("d", 3, WHOLE)]
+    return plan(clusters, fleet, replicas, budget=Budget(usd(most), advisory=advisory))
+
+
+def test_the_budget_ends_where_a_node_more_could_cost_more() -> None:
+    """Nodes that are there cost anyway and may be used; a high maximum costs nothing until it is used."""
+    made = budgeted(200, [elastic("a", maximum=100)])
+    assert len(made.placements) == 2
+    said = "could cost 80 USD per hour more; the budget is 200 USD per hour, used 160 USD per hour"
+    assert f"0/1 clusters: 1 over the budget ({said})" in made.shortfalls[0].message
+    assert made.trace["ml", "d"].beyond.message == "would fit on a once the budget is raised to 240 USD per hour"
+    assert made.overruns == ()
+    assert len(budgeted(240, [elastic("a", maximum=100)]).placements) == 3
+
+
+def test_under_a_budget_nodes_that_are_there_are_used_before_others_are_refused() -> None:
+    """Whichever cluster would have come first."""
+    assert where(budgeted(400, [elastic("a", nodes=0), paid("b", nodes=4)])) == ["d@a/0", "d@b/0", "d@b/1"]
+    assert where(budgeted(320, [elastic("a", nodes=0), paid("b", nodes=4)])) == ["d@b/0", "d@b/1", "d@b/2"]
+
+
+def test_a_budget_counts_a_node_for_each_pod_at_worst() -> None:
+    """Nobody knows how the autoscaler packs; when the maximum is reached, more pods bring no more nodes."""
+    ones = deployment("d", 20, engine("main", member(1)))
+    assert len(budgeted(170, [elastic("a", nodes=1, maximum=9)], ones).placements) == 2
+    assert len(budgeted(170, [elastic("a", nodes=1, maximum=2)], ones).placements) == 16
+
+
+def test_a_budget_that_does_not_hold_is_reported_and_takes_nothing_away() -> None:
+    """What runs stays, and nodes that are paid for are still used."""
+    wanted = deployment("d", 3, WHOLE)
+    made = budgeted(100, [elastic("a", nodes=2)], wanted, [live(wanted, "a")])
+    assert where(made) == ["d@a/0", "d@a/1"]
+    assert [(each.owner, each.message) for each in made.overruns] == [
+        ("the budget", "the nodes may cost 160 USD per hour, which is more than 100 USD per hour")
+    ]
+
+
+def test_a_budget_with_an_unknown_price_is_a_refusal_that_says_so() -> None:
+    """On the pool itself, and everywhere that could bring a node; nodes that are there with a price are used."""
+    made = budgeted(1000, [elastic("a", price=None)])
+    assert where(made) == []
+    assert made.trace["ml", "d"].verdict("a").code is Code.OVER_BUDGET
+    assert "the budget may not hold: nobody knows the price of pool a/gpus" in made.shortfalls[0].message
+    assert "nobody can say whether 1000 USD per hour are enough" in made.overruns[0].message
+    assert where(budgeted(1000, [elastic("a", price=None), elastic("b", nodes=1)])) == ["d@b/0"]
+    assert len(budgeted(1000, [elastic("a", nodes=0, price=None), elastic("b")]).placements) == 3
+
+
+def test_an_advisory_budget_refuses_nothing_and_says_how_far_it_is_exceeded() -> None:
+    """As the field promises."""
+    made = budgeted(100, [elastic("a")], advisory=True)
+    assert len(made.placements) == 3
+    assert made.overruns[0].message == "the nodes may cost 240 USD per hour, which is more than 100 USD per hour"
+
+
+def test_what_goes_away_is_on_no_bill_that_is_to_come() -> None:
+    """A lost cluster, one that is removed, and a pool that leaves."""
+    going = [elastic("a", nodes=4), elastic("b", nodes=4)]
+    states = [replace(each, state=state) for each, state in zip(going, ["lost", "going away"], strict=True)]
+    leaving = cluster("c", replace(pool("gpus", h100(), nodes=4, price=usd(80)), leaving="it goes"))
+    made = budgeted(
+        240, [*(cluster(each.name, *each.pools, state=each.state) for each in states), leaving, elastic("d")]
+    )
+    assert where(made) == ["d@d/0", "d@d/1", "d@d/2"]
+
+
+@pytest.mark.parametrize(
+    ("one", "pods", "nodes"),
+    [
+        (Pool("p", "c", (), 2, 5, scales=True), 0, 2),
+        (Pool("p", "c", (), 2, 5, scales=True), 4, 4),
+        (Pool("p", "c", (), 2, 5, scales=True), 9, 5),
+        (Pool("p", "c", (), 2, 5, scales=False), 9, 2),
+        (Pool("p", "c", (), 2, 5, scales=True, observed=PoolObservation(1, 2)), 2, 4),
+    ],
+    ids=["idle", "a node for each", "the maximum", "nothing scales", "broken nodes cost too"],
+)
+def test_nodes_that_may_run(one: Pool, pods: int, nodes: int) -> None:
+    """At worst."""
+    assert running(one, pods) == nodes
+
+
+def test_limits_hold_again_once_a_move_has_ended() -> None:
+    """Planning again with old and new there lets nobody else in; with the old ones gone it comes to rest."""
+    old, new = deployment("d", 2, WHOLE), deployment("d", 2, WHOLE, version="v2")
+    other, quotas = deployment("e", 1, WHOLE), {"ml": Quota({"nvidia-h100": 16})}
+    replicas = [live(old, "a", 0), live(old, "a", 1)]
+    made = plan([paid("a", nodes=9)], [new, other], replicas, quotas=quotas)
+    assert len(made.placements) == 2
+    again = plan([paid("a", nodes=9)], [new, other], after(made, replicas), quotas=quotas)
+    assert where(again) == where(made)

@@ -1,0 +1,185 @@
+"""Preemption: who gives way to whom, and that nobody does unless it is asked for and helps."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.freed import freed
+from automation.scheduling.reason import Reason
+from automation.scheduling.result import Schedule
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Options, Quota, Strategy
+from components.lock import Phase
+from tests.unit.scheduling.builder import (
+    after,
+    cluster,
+    deployment,
+    engine,
+    evaluate,
+    gpu,
+    live,
+    member,
+    pool,
+    snapshot,
+    where,
+)
+
+LOW = deployment("low", 2, engine("main", member(8)))
+HIGH = deployment("high", 1, engine("main", member(8)), priority=10)
+FULL = [live(LOW, "a", 0), live(LOW, "a", 1)]
+
+
+def nodes(number: int, name: str = "a", **other: Any) -> Cluster:
+    """Make a cluster of nodes of eight GPUs."""
+    return cluster(name, pool("gpus", nodes=number), **other)
+
+
+def sized(name: str, size: int, priority: int = 0, replicas: int = 1) -> Deployment:
+    """Make a deployment of one pod per replica."""
+    return deployment(name, replicas, engine("main", member(size)), priority=priority)
+
+
+def preempting(
+    clusters: Sequence[Cluster],
+    wanted: Sequence[Deployment],
+    replicas: Sequence[ExistingReplica],
+    options: Options = Options(preemption=True),  # noqa: B008 (frozen)
+    **other: Any,
+) -> Schedule:
+    """Schedule where replicas of a lower priority may go."""
+    return schedule(snapshot(clusters, wanted, replicas, options, **other), evaluate=evaluate)
+
+
+def victims(made: Schedule) -> list[str]:
+    """Return who gives way."""
+    return [str(each.id) for each in made.leaving if each.reason is Reason.PREEMPTED]
+
+
+def test_the_room_of_a_lower_priority_is_taken_in_two_moves() -> None:
+    """First they go, since nothing takes room that is held; the next plan places what they went for."""
+    made = preempting([nodes(2)], [LOW, HIGH], FULL)
+    assert victims(made) == ["ml/low/a/1"]
+    assert where(made) == ["low@a/0"]
+    short = {each.deployment: each.message for each in made.shortfalls}
+    assert "ml/low/a/1 (priority 0) leaves for it (priority 10): plan again then" in short["high"]
+    assert "ml/low/a/1 gives way to a higher priority" in short["low"]
+    assert made.trace[HIGH.key].beyond.message == "fits on a once ml/low/a/1 has gone"
+    assert [each.deployment for each in freed(made)][:1] == [HIGH.key]
+    then = preempting([nodes(2)], [LOW, HIGH], FULL[:1])
+    assert where(then) == ["high@a/0", "low@a/0"]
+    assert not then.leaving
+
+
+@pytest.mark.parametrize(
+    ("options", "priority", "gone"),
+    [
+        (Options(preemption=True), 10, ["ml/low/a/1"]),
+        (Options(), 10, []),
+        (Options(preemption=True), 0, []),
+        (Options(preemption=True), -1, []),
+        (Options(Strategy.COMPATIBLE, Accounting.NODE, preemption=True), 10, []),
+    ],
+    ids=["higher", "not asked for", "the same", "lower", "the predecessor has none"],
+)
+def test_only_a_higher_priority_preempts_and_only_where_it_may(
+    options: Options, priority: int, gone: list[str]
+) -> None:
+    """Never the same priority."""
+    made = preempting([nodes(2)], [LOW, replace(HIGH, priority=priority)], FULL, options)
+    assert victims(made) == gone
+
+
+def test_nobody_gives_way_where_there_is_room_elsewhere() -> None:
+    """Or where it does not help: what is asked for is nowhere."""
+    assert victims(preempting([nodes(2), nodes(1, "b")], [LOW, HIGH], FULL)) == []
+    nowhere = deployment("high", 1, engine("main", member(8, "none")), priority=10)
+    assert victims(preempting([nodes(2)], [LOW, nowhere], FULL)) == []
+    larger = deployment("high", 1, engine("main", member(8), copies=3), priority=10)
+    assert victims(preempting([nodes(2)], [LOW, larger], FULL)) == []
+
+
+def test_the_lowest_priority_goes_first() -> None:
+    """On one cluster, and across clusters."""
+    other = sized("mid", 8, priority=5)
+    assert victims(preempting([nodes(2)], [LOW, other, HIGH], [live(other, "a"), live(LOW, "a", 1)])) == ["ml/low/a/1"]
+    apart = [live(other, "a"), live(LOW, "b")]
+    assert victims(preempting([nodes(1), nodes(1, "b")], [replace(LOW, replicas=1), other, HIGH], apart)) == [
+        "ml/low/b/0"
+    ]
+
+
+def test_as_few_go_as_can() -> None:
+    """One of four devices rather than four of one; and one cluster where one goes rather than one where two do."""
+    small, large, wanted = sized("small", 1, replicas=4), sized("large", 4), sized("high", 4, priority=10)
+    replicas = [*(live(small, "a", each) for each in range(4)), live(large, "a")]
+    assert victims(preempting([nodes(1)], [small, large, wanted], replicas)) == ["ml/large/a/0"]
+    halves = sized("halves", 4, replicas=2)
+    apart = [live(halves, "a", 0), live(halves, "a", 1), live(LOW, "b")]
+    made = preempting([nodes(1), nodes(1, "b")], [halves, replace(LOW, replicas=1), HIGH], apart)
+    assert victims(made) == ["ml/low/b/0"]
+
+
+def test_one_that_serves_nobody_goes_before_one_that_does() -> None:
+    """Whatever their order otherwise."""
+    broken = live(LOW, "a", 0, phase=Phase.STARTING, ready=False)
+    assert victims(preempting([nodes(2)], [LOW, HIGH], [broken, FULL[1]])) == ["ml/low/a/0"]
+
+
+def test_several_that_lack_room_share_what_goes() -> None:
+    """The room that one replica leaves takes two halves."""
+    wanted = sized("high", 4, priority=10, replicas=2)
+    made = preempting([nodes(1)], [replace(LOW, replicas=1), wanted], FULL[:1])
+    assert victims(made) == ["ml/low/a/0"]
+    then = preempting([nodes(1)], [replace(LOW, replicas=1), wanted], [])
+    assert where(then) == ["high@a/0", "high@a/1"]
+
+
+def test_what_is_free_beside_the_victims_is_given_to_nobody_else() -> None:
+    """Otherwise more would have to go in the next move, and so on."""
+    half, wanted, other = sized("half", 4), sized("high", 8, priority=10), sized("other", 4)
+    made = preempting([nodes(1)], [half, wanted, other], [live(half, "a")])
+    assert victims(made) == ["ml/half/a/0"]
+    assert where(made) == []
+    then = preempting([nodes(1)], [half, wanted, other], [])
+    assert where(then) == ["high@a/0"]
+
+
+def test_planning_again_while_they_are_there_says_the_same() -> None:
+    """Whatever else was built in between."""
+    wanted = [LOW, HIGH, sized("other", 4)]
+    clusters = [nodes(2), cluster("b", pool("gpus", gpu("l4", 4)))]
+    made = preempting(clusters, wanted, FULL)
+    again = preempting(clusters, wanted, after(made, FULL))
+    assert victims(again) == victims(made) == ["ml/low/a/1"]
+    assert where(again) == where(made) == ["low@a/0", "other@b/0"]
+
+
+def test_a_replica_that_must_leave_its_place_may_have_others_give_way() -> None:
+    """It stays where it is until they have gone."""
+    drained = nodes(1, "x", taints=["k=v:NoExecute"])
+    made = preempting([drained, nodes(2)], [LOW, HIGH], [*FULL, live(HIGH, "x")])
+    assert victims(made) == ["ml/low/a/1"]
+    assert where(made) == ["high@x/0", "low@a/0"]
+    then = preempting([drained, nodes(2)], [LOW, HIGH], [FULL[0], live(HIGH, "x")])
+    assert where(then) == ["high@a/0", "low@a/0"]
+    assert [each.reason for each in then.leaving] == [Reason.DRAINED]
+
+
+def test_a_held_replica_does_not_give_way() -> None:
+    """Its manifest cannot be used, so nobody knows how important it is."""
+    assert victims(preempting([nodes(2)], [HIGH], FULL, held=frozenset({LOW.key}))) == []
+
+
+def test_preemption_makes_room_in_a_quota_on_its_own_cluster() -> None:
+    """And does not reach beyond one that would be exceeded even then."""
+    clusters = [cluster("a", pool("gpus", gpu(accelerator="h100"), nodes=2))]
+    made = preempting(clusters, [LOW, HIGH], FULL, quotas={"ml": Quota({"h100": 16})})
+    assert victims(made) == ["ml/low/a/1"]
+    assert victims(preempting(clusters, [LOW, HIGH], FULL, quotas={"ml": Quota({"h100": 8})})) == [
+        "ml/low/a/0",
+        "ml/low/a/1",
+    ]
+    assert victims(preempting(clusters, [LOW, HIGH], FULL, quotas={"ml": Quota({"h100": 4})})) == []
