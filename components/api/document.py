@@ -18,6 +18,7 @@ from components.api.infrastructure import INFRASTRUCTURE
 from components.api.kinds import ALL_KINDS, API_VERSIONS, KINDS, api_versions
 from components.api.near import did_you_mean
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, kind_of, plain
+from components.api.predecessor import kind_of_another_version
 from components.api.rules import shown
 from components.api.shape import FieldShape, shape
 from components.api.source import Source
@@ -287,7 +288,8 @@ def recognise(source: Source) -> type[Document] | None:
     elif version in (*API_VERSIONS, INFRASTRUCTURE):
         near = [each for each in ALL_KINDS if version in api_versions(each)]
         message = f"{shown(kind)} is not a kind of {version}"
-        source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(near), hint=did_you_mean(kind, near))
+        hint = kind_of_another_version(kind) or did_you_mean(kind, near)
+        source.add(Code.KIND_UNKNOWN, message, ("kind",), allowed=", ".join(near), hint=hint)
     return None
 
 

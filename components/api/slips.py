@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from components.api.source_line import cut, holds, indent_by, indentation, quoted, shorn, shown_line, spaces
+
 
 @dataclass(frozen=True, slots=True)
 class Slip:
@@ -42,12 +44,12 @@ class Stop:
     def above(self, line: int) -> Iterator[int]:
         """Yield the numbers of the lines above that hold something, the nearest first."""
         for number in range(min(line, len(self.lines)) - 1, self.first - 1, -1):
-            if _holds(self.lines[number]):
+            if holds(self.lines[number]):
                 yield number
 
     def below(self, line: int) -> int | None:
         """Return the number of the next line that holds something."""
-        return next((number for number in range(line + 1, len(self.lines)) if _holds(self.lines[number])), None)
+        return next((number for number in range(line + 1, len(self.lines)) if holds(self.lines[number])), None)
 
 
 _KEY: Final = r"[A-Za-z_][\w./-]*"
@@ -73,7 +75,6 @@ _SIGNS: Final = {
 _SIGN: Final = re.compile("[" + "".join(_SIGNS) + "]")
 _LIKE: Final = {" ": "a space", "-": "a dash", ":": "a colon"}
 _CONFLICT: Final = re.compile(r"(<{7}|={7}|>{7}|\|{7})(?: |$)")
-_LONGEST: Final = 100  # characters of a line that is written out to somebody
 _CLOSERS: Final = {"[": "]", "{": "}"}
 
 
@@ -90,10 +91,10 @@ def second_colon(stop: Stop) -> Slip | None:
     """Say why a `: ` may not stand here: a value that holds one, or a line above that ends wrongly."""
     written = re.match(rf"(\s*(?:- +)*(?:{_KEY}|\"[^\"]*\"|'[^']*'):\s+)(\S.*)", stop.source[: stop.column])
     if written and stop.source[written.end(1)] not in "\"'":
-        whole = _shorn(stop.source)[written.end(1) :]
+        whole = shorn(stop.source)[written.end(1) :]
         return Slip(
             "the value holds a second `: `, or ends with a `:`",
-            f"put the value in quotes{_written(written[1].strip() + ' ' + _quoted(whole))}",
+            f"put the value in quotes{shown_line(written[1].strip() + ' ' + quoted(whole))}",
             stop.line,
             stop.column,
         )
@@ -112,16 +113,16 @@ def before(stop: Stop) -> Slip | None:
 def shallow_text(stop: Stop, line: int) -> Slip | None:
     """Say that the text of a `|` or `>` is indented no deeper than its key."""
     for number in stop.above(line):
-        found = re.search(r"(?::|-) ([|>])[-+0-9]*$", _shorn(stop.lines[number]))
+        found = re.search(r"(?::|-) ([|>])[-+0-9]*$", shorn(stop.lines[number]))
         if found:
             key = re.match(r"\s*(?:- +)*", stop.lines[number])
             least = key.end() if key else 0
             text = number + 1
-            indent = _indent(stop.lines[text])
+            indent = indentation(stop.lines[text])
             if indent > least:
                 return None
             message = f"the text of a `{found[1]}` must be indented deeper than its key"
-            return Slip(message, f"indent it by {_spaces(least + 2)}", text, indent)
+            return Slip(message, f"indent it by {spaces(least + 2)}", text, indent)
         if _PAIR.match(stop.lines[number]) or _ITEM.match(stop.lines[number]):
             return None
     return None
@@ -130,11 +131,11 @@ def shallow_text(stop: Stop, line: int) -> Slip | None:
 def _too_deep(stop: Stop, before: int) -> Slip | None:
     """Say that a line is indented as if it continued the value above it."""
     above = _PAIR.match(stop.lines[before])
-    indent = _indent(stop.source)
+    indent = indentation(stop.source)
     if above is None or not above[2] or indent <= above.start(1):
         return None
     message = f"this line is indented deeper than `{above[1]}` above it, which has its value already"
-    return Slip(message, f"{_indented(above.start(1))}, like line {before + 1}", stop.line, indent)
+    return Slip(message, f"{indent_by(above.start(1))}, like line {before + 1}", stop.line, indent)
 
 
 def unfinished(stop: Stop, line: int) -> Slip | None:
@@ -142,14 +143,20 @@ def unfinished(stop: Stop, line: int) -> Slip | None:
     shallow = shallow_text(stop, line)
     if shallow is not None:
         return shallow
-    source = _shorn(stop.lines[line])
+    source = shorn(stop.lines[line])
     tight = _TIGHT_DASH.match(source)
     if tight:
-        return Slip("a space is missing after the `-`", f"write `- {_cut(tight[2])}`", line, len(tight[1]))
+        return Slip("a space is missing after the `-`", f"write `- {cut(tight[2])}`", line, len(tight[1]))
     sign = _SIGN.search(source)
-    if sign and (sign.start() <= _indent(source) or _PAIR.match(source) is None):
+    if sign and (sign.start() <= indentation(source) or _PAIR.match(source) is None):
         return look_alike(source, line)
     return None if _PAIR.match(source) else _no_pair(stop, line, source)
+
+
+def meaningless(line: int, column: int) -> Slip:
+    """Say of any other line that stands for nothing what a line must be."""
+    message = "this line is neither a `key: value` nor an item of a list"
+    return Slip(message, "write `key: value`, with a space after the `:`, or `- value`", line, column)
 
 
 def _no_pair(stop: Stop, line: int, source: str) -> Slip | None:
@@ -158,26 +165,26 @@ def _no_pair(stop: Stop, line: int, source: str) -> Slip | None:
     column = prefix.end() if prefix else 0
     text = source[column:]
     if text and (_among_items(stop, line, column) or text.startswith("--")):
-        return Slip("an item of a list must begin with `- `", f"write `- {_cut(text)}`", line, column)
+        return Slip("an item of a list must begin with `- `", f"write `- {cut(text)}`", line, column)
     said = bare(text)
     if said is not None:
         return Slip(said.message, said.help, line, column)
     if not _WORD.fullmatch(text):
         return None
     below = stop.below(line)
-    holds = below is not None and (_indent(stop.lines[below]) > column or _ITEM.match(stop.lines[below]))
-    message = f"there is no `:` after `{_cut(text)}`"
-    return Slip(message, f"write `{_cut(text)}:`{'' if holds else ' and its value'}", line, column)
+    block = below is not None and (indentation(stop.lines[below]) > column or _ITEM.match(stop.lines[below]))
+    message = f"there is no `:` after `{cut(text)}`"
+    return Slip(message, f"write `{cut(text)}:`{'' if block else ' and its value'}", line, column)
 
 
 def bare(text: str) -> Slip | None:
     """Say what makes one line of text no `key: value`, though it was meant to be one."""
     if tight := _NO_SPACE.fullmatch(text):
-        return Slip("a space is missing after the `:`", f"write `{_cut(f'{tight[1]}: {tight[2]}')}`", 0, 0)
+        return Slip("a space is missing after the `:`", f"write `{cut(f'{tight[1]}: {tight[2]}')}`", 0, 0)
     if equals := _EQUALS.fullmatch(text):
-        return Slip("a `=` stands where a `: ` belongs", f"write `{_cut(f'{equals[1]}: {equals[2]}')}`", 0, 0)
+        return Slip("a `=` stands where a `: ` belongs", f"write `{cut(f'{equals[1]}: {equals[2]}')}`", 0, 0)
     if spaced := _NO_COLON.fullmatch(text):
-        return Slip(f"there is no `:` after `{spaced[1]}`", f"write `{_cut(f'{spaced[1]}: {spaced[2]}')}`", 0, 0)
+        return Slip(f"there is no `:` after `{spaced[1]}`", f"write `{cut(f'{spaced[1]}: {spaced[2]}')}`", 0, 0)
     return None
 
 
@@ -189,7 +196,7 @@ def look_alike(source: str, line: int = 0) -> Slip | None:
     name = _LIKE.get(_SIGNS[found.group()], "a quote")
     message = f"U+{ord(found.group()):04X} looks like {name}, and is none to YAML"
     plain = _SIGN.sub(lambda sign: _SIGNS[sign.group()], source)
-    return Slip(message, f"write `{_cut(plain.strip())}`", line, found.start())
+    return Slip(message, f"write `{cut(plain.strip())}`", line, found.start())
 
 
 def unfit(stop: Stop) -> Slip | None:
@@ -200,7 +207,7 @@ def unfit(stop: Stop) -> Slip | None:
         return open_quote(stop, before) or _after_quote(stop, before)
     if sign and sign in "]}":
         return Slip(f"this `{sign}` closes nothing", "remove it, or put the value in quotes", stop.line, stop.column)
-    if stop.column != _indent(stop.source) or not _holds(stop.source):
+    if stop.column != indentation(stop.source) or not holds(stop.source):
         return None
     above = next(stop.above(stop.line), None)
     if above is not None and _SIGN.match(stop.lines[above].lstrip(" ")):
@@ -221,7 +228,7 @@ def open_quote(stop: Stop, before: str) -> Slip | None:
 
 
 def _close_quote(text: str) -> str:
-    return f"close it{_written(text.rstrip() + text[0])}"
+    return f"close it{shown_line(text.rstrip() + text[0])}"
 
 
 def unclosed_quote(stop: Stop) -> Slip | None:
@@ -236,8 +243,8 @@ def unclosed_quote(stop: Stop) -> Slip | None:
 def _after_quote(stop: Stop, before: str) -> Slip | None:
     start = re.match(rf"\s*(?:- +)*(?:{_KEY}:\s+)?", before)
     column = start.end() if start else 0
-    whole = _shorn(stop.source)[column:]
-    advice = f"put the whole value in quotes{_written(_quoted(whole))}"
+    whole = shorn(stop.source)[column:]
+    advice = f"put the whole value in quotes{shown_line(quoted(whole))}"
     return Slip("the value goes on after its closing quote", advice, stop.line, stop.column)
 
 
@@ -245,15 +252,15 @@ def _first_dash(stop: Stop) -> Slip | None:
     """Find the first item of a list, without its dash, above an item that has one."""
     if not _ITEM.match(stop.source):
         return None
-    owner = next((each for each in stop.above(stop.line) if _indent(stop.lines[each]) <= stop.column), None)
-    if owner is None or not _shorn(stop.lines[owner]).endswith(":") or _ITEM.match(stop.lines[owner]):
+    owner = next((each for each in stop.above(stop.line) if indentation(stop.lines[each]) <= stop.column), None)
+    if owner is None or not shorn(stop.lines[owner]).endswith(":") or _ITEM.match(stop.lines[owner]):
         return None
     item = stop.below(owner)
     if item is None or item >= stop.line or _ITEM.match(stop.lines[item]):
         return None
-    text = _shorn(stop.lines[item]).strip()
+    text = shorn(stop.lines[item]).strip()
     message = "an item of a list must begin with `- `, as the next one does"
-    return Slip(message, f"write `- {_cut(text)}`", item, _indent(stop.lines[item]))
+    return Slip(message, f"write `- {cut(text)}`", item, indentation(stop.lines[item]))
 
 
 def _misplaced(stop: Stop) -> Slip | None:
@@ -263,7 +270,7 @@ def _misplaced(stop: Stop) -> Slip | None:
     dashed = _ITEM.match(stop.source) is not None
     for number in stop.above(stop.line):
         source = stop.lines[number]
-        indent = _indent(source)
+        indent = indentation(source)
         if lowest is not None and indent >= lowest:
             continue
         lowest = indent
@@ -273,8 +280,8 @@ def _misplaced(stop: Stop) -> Slip | None:
     if not levels or stop.column in levels:
         return None
     fits = sorted(levels, key=lambda level: (abs(level - stop.column), -level))[:2]
-    advice = ", or ".join(f"{_indented(level)}, like line {levels[level] + 1}" for level in fits)
-    message = f"this line is indented by {_spaces(stop.column)}, and no line around it is"
+    advice = ", or ".join(f"{indent_by(level)}, like line {levels[level] + 1}" for level in fits)
+    message = f"this line is indented by {spaces(stop.column)}, and no line around it is"
     return Slip(message, advice, stop.line, stop.column)
 
 
@@ -288,11 +295,11 @@ def flow(stop: Stop, opener: str) -> Slip | None:
     if sign and sign in "]}" and sign != closer:
         message = f"`{sign}` closes what `{opener}` began"
         return Slip(message, f"write `{closer}`", stop.line, stop.column)
-    source = _shorn(stop.lines[line])
+    source = shorn(stop.lines[line])
     missing = _open_signs(source[column:])
     if missing:
-        done = source.rstrip(", ") + _open_signs(source)
-        advice = f"close it with `{closer}`{_written(done.strip())}"
+        more = source.endswith((",", opener))  # it goes on below, and nobody but its author knows to where
+        advice = f"close it with `{closer}`{'' if more else shown_line((source + _open_signs(source)).strip())}"
         return Slip(f"this `{opener}` is not closed", advice, line, column)
     at = stop.column
     if sign == ":" and (words := re.search(r"\S+$", stop.source[: stop.column])):
@@ -300,12 +307,28 @@ def flow(stop: Stop, opener: str) -> Slip | None:
     return Slip("a `,` is missing before this", "put a `,` between the items", stop.line, at)
 
 
+def no_value(stop: Stop) -> Slip | None:
+    """Say what stands where a value belongs: a comma too many, or the end of a file whose bracket is open."""
+    sign = stop.source[stop.column : stop.column + 1]
+    if sign == ",":
+        return Slip("a value is missing before this `,`", "remove the `,`, or write the value", stop.line, stop.column)
+    if sign.strip():
+        return None
+    for number in stop.above(len(stop.lines)):
+        source = shorn(stop.lines[number])
+        if source.endswith((*_CLOSERS, ",")) and (missing := _open_signs(source)):
+            opener = {closer: sign for sign, closer in _CLOSERS.items()}[missing[0]]
+            column = source.rindex(opener)
+            return Slip(f"this `{opener}` is not closed", f"close it with `{missing[0]}`", number, column)
+    return None
+
+
 def missing_dash(stop: Stop) -> Slip | None:
     """Say that a line among the items of a list begins none."""
-    text = _shorn(stop.source).strip()
-    if not text or stop.column != _indent(stop.source):
+    text = shorn(stop.source).strip()
+    if not text or stop.column != indentation(stop.source):
         return None
-    advice = f"write `- {_cut(text)}`; if it belongs to the item above, indent it by {_spaces(stop.column + 2)}"
+    advice = f"write `- {cut(text)}`; if it belongs to the item above, indent it by {spaces(stop.column + 2)}"
     return Slip("an item of a list must begin with `- ` here", advice, stop.line, stop.column)
 
 
@@ -327,56 +350,14 @@ def _open_signs(text: str) -> str:
 
 def _among_items(stop: Stop, line: int, column: int) -> bool:
     """Whether the nearest lines of the same indentation are items of a list."""
-    above = next((each for each in stop.above(line) if _indent(stop.lines[each]) <= column), None)
-    if above is not None and _indent(stop.lines[above]) == column and _ITEM.match(stop.lines[above]):
+    above = next((each for each in stop.above(line) if indentation(stop.lines[each]) <= column), None)
+    if above is not None and indentation(stop.lines[above]) == column and _ITEM.match(stop.lines[above]):
         return True
     below = stop.below(line)
-    at_key = above is not None and _shorn(stop.lines[above]).endswith(":")
+    at_key = above is not None and shorn(stop.lines[above]).endswith(":")
     return (
-        at_key and below is not None and _indent(stop.lines[below]) == column and bool(_ITEM.match(stop.lines[below]))
+        at_key
+        and below is not None
+        and indentation(stop.lines[below]) == column
+        and bool(_ITEM.match(stop.lines[below]))
     )
-
-
-def _holds(source: str) -> bool:
-    text = source.strip()
-    return bool(text) and not text.startswith("#")
-
-
-def _indent(source: str) -> int:
-    return len(source) - len(source.lstrip(" "))
-
-
-def _shorn(source: str) -> str:
-    """Return a line without its comment; a `#` in quotes is none."""
-    if "#" in source:
-        quote = ""
-        for index, sign in enumerate(source):
-            if quote:
-                quote = "" if sign == quote else quote
-            elif sign in "\"'" and (index == 0 or source[index - 1] in " [{,"):
-                quote = sign
-            elif sign == "#" and (index == 0 or source[index - 1] in " \t"):
-                return source[:index].rstrip()
-    return source.rstrip()
-
-
-def _quoted(text: str) -> str:
-    """Return a text in quotes that need no escape, as far as there are some."""
-    return f'"{text}"' if '"' not in text and "\\" not in text else "'" + text.replace("'", "''") + "'"
-
-
-def _written(text: str) -> str:
-    """Return the end of an advice: the line itself, unless it is longer than one reads."""
-    return f": `{text}`" if len(text) <= _LONGEST else ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
-
-
-def _indented(level: int) -> str:
-    return f"indent it by {_spaces(level)}" if level else "do not indent it"
-
-
-def _spaces(count: int) -> str:
-    return f"{count} space{'' if count == 1 else 's'}"

@@ -78,6 +78,7 @@ def wording(error: yaml.MarkedYAMLError, lines: Sequence[str], offset: int) -> W
     found = _slip(stop, problem, context)
     if found is not None:
         return Wording(Code.YAML_SYNTAX, found.message, found.help, found.line, found.column)
+    line, column = _within(stop)
     if "cannot start any token" in problem:
         sign = stop.source[column : column + 1]
         return Wording(Code.YAML_SYNTAX, f"a value may not begin with `{sign}`", _QUOTES, line, column)
@@ -87,6 +88,14 @@ def wording(error: yaml.MarkedYAMLError, lines: Sequence[str], offset: int) -> W
         if known in problem:
             return Wording(Code.YAML_SYNTAX, message, hint, line, column)
     return Wording(Code.YAML_SYNTAX, "this is not valid YAML", _INDENT, line, column)
+
+
+def _within(stop: Stop) -> tuple[int, int]:
+    """Return where the scanner stopped, or the end of the last line that holds something when it stopped behind all."""
+    last = next(stop.above(len(stop.lines)), stop.first)
+    if stop.line <= last or last >= len(stop.lines):
+        return min(stop.line, last), stop.column
+    return last, len(stop.lines[last])
 
 
 def _slip(stop: Stop, problem: str, context: str) -> Slip | None:
@@ -99,7 +108,9 @@ def _slip(stop: Stop, problem: str, context: str) -> Slip | None:
     elif found is None and "mapping values are not allowed" in problem:
         found = slips.second_colon(stop)
     elif found is None and "could not find expected ':'" in problem and stop.start is not None:
-        found = slips.unfinished(stop, stop.start[0])
+        found = slips.unfinished(stop, stop.start[0]) or slips.meaningless(*stop.start)
+    elif found is None and "node content" in problem:
+        found = slips.no_value(stop)
     elif found is None and "document start>" in problem:
         found = slips.before(stop)
     elif found is None and any(words in problem for words in ("expected key", "'-' indicator", "<block end>")):

@@ -18,6 +18,7 @@ from components.api.codes import Code
 from components.api.doubts import template
 from components.api.near import did_you_mean, near, near_field
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
+from components.api.predecessor import field_of_another_version
 from components.api.rules import shown
 from components.api.shape import checks, homes, model_at, names, shape
 from components.api.source import Source
@@ -177,7 +178,7 @@ def _missing(source: Source, path: tuple[PathPart, ...]) -> None:
     inside = shape(holder)[field].model
     for written in found.value.entries:
         if written not in shape(holder) and (
-            _meant(written, (field,)) or (inside is not None and written in shape(inside))
+            _meant(written, (field,)) or (inside is not None and any(homes(inside, written)))
         ):
             return  # that key is reported where it stands, with this field as what was meant or where it belongs
     where = f" in {_name(parent)}" if parent else ""
@@ -212,7 +213,9 @@ def _unknown_hint(source: Source, path: tuple[PathPart, ...], holder: type[Model
     """Say what was meant: a field of this name elsewhere above or below, one of nearly this name here."""
     key = str(path[-1])
     fields = shape(holder) if holder else {}
-    hint = _spelling_hint(key) or (holder.ELSEWHERE.get(key, "") if holder else "")
+    hint = _spelling_hint(key)
+    if holder is not None:
+        hint = hint or holder.ELSEWHERE.get(key, "") or field_of_another_version(holder.__name__, key)
     if hint:
         return hint
     parent = tuple(part for part in path[:-1] if isinstance(part, str))

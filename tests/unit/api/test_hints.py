@@ -1,10 +1,15 @@
 """What an answer advises: the field or value that was meant, the place it belongs to, the line to write."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
+from components.api.base import Model
 from components.api.codes import Code
+from components.api.kinds import ALL_KINDS
+from components.api.predecessor import fields_of_other_versions
+from components.api.shape import shape
 from components.errors import Severity
 from tests.support.api_manifests import DEPLOYMENT, ENDPOINT, OWN, SERVICE, Edit, load, pointed
 
@@ -177,6 +182,64 @@ def test_a_document_of_ours_is_never_taken_for_somebody_else_s(old: str, new: st
     """What is ignored would be deleted."""
     problem = load(Edit("qwen", old, new)).errors[0]
     assert (problem.code, problem.line, problem.help) == (Code.API_VERSION_UNKNOWN, 1, help_)
+
+
+VERSIONS = [
+    case(
+        "a gateway of v0.5", "gateway", "spec:\n", "spec:\n  clusterName: edge\n", "clusterName",
+        "the predecessor has this field since v0.5, and Berth reads v0.3; `frontDoors` of the Environment names the"
+        " clusters of gateways",
+    ),
+    case(
+        "a stack after v0.3", "east", "spec:\n", "spec:\n  stack: Dynamo\n", "stack",
+        "the predecessor has this field after v0.3, and Berth reads v0.3",
+    ),
+    case(
+        "a reference before v0.3", "qwen", "  replicas: 2", "  replicas: 2\n  environments: 1", "environments",
+        "the predecessor has this field before v0.3, and Berth reads v0.3; `replicas` says how many there are",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", VERSIONS, ids=lambda given: given.name)
+def test_a_field_of_another_version_of_the_predecessor_says_which(given: Case) -> None:
+    """It is no slip of the pen."""
+    (problem,) = load(*given.edits).problems
+    assert (problem.code, pointed(problem).startswith(given.at)) == (Code.FIELD_UNKNOWN, True)
+    assert problem.help == given.help
+
+
+def test_a_kind_of_another_version_of_the_predecessor_says_which() -> None:
+    """As its fields do."""
+    text = "apiVersion: modelplane.ai/v1alpha1\nkind: MetricMapping\n"
+    (problem,) = load(**{"platform/metrics.yaml": text}).problems
+    assert problem.help == "the predecessor has this kind since v0.5, and Berth reads v0.3"
+
+
+def test_no_field_of_ours_is_called_another_version_s() -> None:
+    """A field that is built leaves the list."""
+    models = {each.__name__: each for kind in ALL_KINDS.values() for each in _models(kind)}
+    for name, key in fields_of_other_versions():
+        assert key not in shape(models[name]), (name, key)
+
+
+def _models(model: type[Model]) -> Iterator[type[Model]]:
+    yield model
+    for field in shape(model).values():
+        if field.model is not None:
+            yield from _models(field.model)
+
+
+def test_fields_that_stand_too_high_stand_for_what_is_missing_below() -> None:
+    """The predecessor had them there once; that their place is missing is the same mistake."""
+    text = DEPLOYMENT.replace(
+        "  template:\n    metadata:\n      labels:\n        model: qwen\n    spec:\n", ""
+    ).replace("\n      ", "\n  ")
+    found = {(problem.code, problem.path) for problem in load(qwen=text).errors}
+    assert found == {
+        (Code.FIELD_UNKNOWN, f"spec.{key}")
+        for key in ("clusterSelector", "modelCacheRef", "serving", "tolerations", "engines")
+    }
 
 
 @pytest.mark.parametrize("amount", ["2", "0.5", "1e3", "4Gi"])
