@@ -10,10 +10,10 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal
+from typing import Any, Literal, TextIO
 
 from automation.cli.answered import ANSWERED
-from automation.render.text import Line, Style, line
+from automation.render.text import Line, Style, line, visible
 
 _CODES: dict[Style, str] = {
     "ok": "32",
@@ -60,7 +60,10 @@ class Sinks:
         if ANSWERED.given:
             return
         ANSWERED.given = True
-        sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+        if not _holds(sys.stdout, text):
+            text = json.dumps(value, indent=2)
+        sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
     def verbatim(self, text: str) -> None:
@@ -81,20 +84,38 @@ class Sinks:
         """Print an error; never silenced."""
         self._write(sys.stderr, lines)
 
-    def _write(self, stream: IO[str], lines: Iterable[Line]) -> None:
+    def _write(self, stream: TextIO, lines: Iterable[Line]) -> None:
         coloured = _wants_colour(stream, self.color)
         for each in lines:
-            stream.write((_coloured(each) if coloured else each.plain) + "\n")
+            text = _coloured(each) if coloured else visible(each.plain)
+            stream.write((text if _holds(stream, text) else _escaped(stream, text)) + "\n")
         stream.flush()
+
+
+def _holds(stream: TextIO, text: str) -> bool:
+    """Whether a stream can write a text: one of a plain locale has few signs, and none has half a character."""
+    if text.isascii():
+        return True
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _escaped(stream: TextIO, text: str) -> str:
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _coloured(each: Line) -> str:
     return "".join(
-        f"\x1b[{_CODES[span.style]}m{span.text}\x1b[0m" if span.style else span.text for span in each.spans
+        f"\x1b[{_CODES[span.style]}m{visible(span.text)}\x1b[0m" if span.style else visible(span.text)
+        for span in each.spans
     ).rstrip()
 
 
-def _wants_colour(stream: IO[str], color: str) -> bool:
+def _wants_colour(stream: TextIO, color: str) -> bool:
     if color != "auto":
         return color == "always"
     if os.environ.get("NO_COLOR"):

@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from automation.render.output_version import API_VERSION
-from automation.render.text import Line, Span, Style, count, line
+from automation.render.text import Line, Span, Style, cells, count, line
 from components.errors import BerthError, ConfigError, Problem, Severity
 
 
 def problem_lines(problem: Problem) -> list[Line]:
     """Return one problem as lines: place and message, the source line with a caret, and help."""
     style: Style = "bad" if problem.severity is Severity.ERROR else "warn"
-    where = f"{problem.where}: " if problem.where else ""
+    where = f"{problem.where}: ".replace("\n", "\u240a") if problem.where else ""
     lines = [line(where, Span(f"{problem.severity.value}[{problem.code}]", style), f" {problem.message}")]
     if problem.text and problem.line:
         gutter = f"{problem.line:>5} | "
         text, column = _around(problem.text.expandtabs(1), problem.column)
         lines.append(line(Span(gutter, "dim"), text))
         if column:
-            lines.append(line(" " * (len(gutter) + column - 1), Span("^", style)))
+            lines.append(line(" " * (len(gutter) + cells(text[: column - 1])), Span("^", style)))
     if problem.allowed:
         lines.append(line(Span("  allowed: ", "dim"), problem.allowed))
     if problem.help:

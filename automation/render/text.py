@@ -5,6 +5,7 @@ looks like is the sink's business, and nothing is ever said by style alone.
 """
 
 import textwrap
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -36,6 +37,29 @@ class Line:
 def line(*parts: str | Span) -> Line:
     """Make a line of strings and spans."""
     return Line(tuple(part if isinstance(part, Span) else Span(part) for part in parts if part))
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes: two for a wide letter, none for a mark on another."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if _takes_none(sign) else 2 if unicodedata.east_asian_width(sign) in "FW" else 1 for sign in text)
+
+
+def _takes_none(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Mn", "Me", "Cf")
+
+
+def visible(text: str) -> str:
+    """Return a text in which nothing steers a terminal: controls, and signs that turn the order of what is read."""
+    return text if text.isprintable() else text.translate(_VISIBLE)
+
+
+_VISIBLE: dict[int, int] = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD),
+}
 
 
 def plain(lines: Iterable[Line]) -> str:

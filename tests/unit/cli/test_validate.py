@@ -1,8 +1,12 @@
 """``berth validate``: environments and parts, the places of problems, and the forms that machines read."""
 
+import io
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -219,3 +223,34 @@ def test_a_file_that_cannot_be_read_is_a_result_too(capsys: pytest.CaptureFixtur
     code, log = as_json(capsys, "-o", "sarif")
     assert code == 2
     assert [each["ruleId"] for each in log["runs"][0]["results"]] == ["file-unreadable"]
+
+
+@pytest.mark.parametrize("name", [b"\xff.yaml", b"new\nline.yaml", "caf\u00e9.yaml".encode(), b"\x1b[31m.yaml"])
+@pytest.mark.parametrize("form", ["table", "json", "sarif"])
+def test_a_name_that_is_no_plain_text_is_told_in_every_form(
+    capsys: pytest.CaptureFixture[str], project: Path, form: str, name: bytes
+) -> None:
+    """A file system allows what a terminal and a document do not."""
+    (project / os.fsdecode(name)).write_bytes("a: [caf\u00e9, \U0001f600".encode())
+    code, out, _ = ran(capsys, os.fsdecode(name), "-o", form, "--annotations", "github")
+    assert code == 2
+    assert "\x1b" not in out
+    assert form == "table" or json.loads(out)
+    if form == "sarif":
+        place = json.loads(out)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+        assert unquote_to_bytes(place["artifactLocation"]["uri"]) == name
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_stream_of_a_plain_locale_gets_what_it_can_write(
+    project: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest is escaped; a letter of a manifest is no reason to fail."""
+    (project / "a.yaml").write_bytes("\u00e9: [\U0001f600".encode())
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert run(["validate", "a.yaml", "-o", form]) == 2
+    stream.seek(0)
+    text = stream.read()
+    assert text.isascii()
+    assert form == "table" or json.loads(text)["problems"]

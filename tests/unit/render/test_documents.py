@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from automation.render.plan import plan_lines
 from automation.render.problems import error_json, problem_json, problem_lines, summary
-from automation.render.text import plain
+from automation.render.text import cells, plain, visible
 from automation.render.views import PlanView, ResourceView, View
 from components.errors import ConfigError, Problem, Severity, UsageError
 from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, STATUS, UP
@@ -71,6 +71,21 @@ def test_a_line_without_end_is_shown_around_its_mistake(column: int) -> None:
     assert len(shown.plain) < 200
     assert shown.plain[caret.plain.index("^")] == text[column - 1]
     assert head.plain.startswith(f"f:1:{column}: ")
+
+
+@pytest.mark.parametrize(
+    ("before", "columns"), [("a: ", 3), ("\u65e5\u672c: ", 6), ("\U0001f600: ", 4), ("e\u0301: ", 3), ("\t", 1)]
+)
+def test_the_caret_stands_under_its_letter_whatever_is_before_it(before: str, columns: int) -> None:
+    """Terminals give a wide letter two columns, and none to a mark on another."""
+    _, shown, caret = problem_lines(Problem("c", "m", file="f", line=1, column=len(before) + 1, text=f"{before}x"))
+    assert caret.plain.index("^") == cells(shown.plain.removesuffix("x")) == len("    1 | ") + columns
+
+
+def test_nothing_that_is_printed_steers_a_terminal() -> None:
+    """A manifest is somebody else's text: its controls are shown, and its order stays."""
+    assert visible("a\x1b[31m\x07\x7f\x9b\u202eb\tc") == "a\u241b[31m\u2407\u2421\ufffd\ufffdb\tc"
+    assert visible("\u65e5\u672c \U0001f600") == "\u65e5\u672c \U0001f600"
 
 
 def test_an_error_carries_its_problems() -> None:
