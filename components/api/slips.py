@@ -52,6 +52,9 @@ class Stop:
         return next((number for number in range(line + 1, len(self.lines)) if holds(self.lines[number])), None)
 
 
+NO_SPACE: Final = "a space is missing after the `:`"
+EQUALS: Final = "a `=` stands where a `: ` belongs"
+
 _KEY: Final = r"[A-Za-z_][\w./-]*"
 _NO_SPACE: Final = re.compile(rf"({_KEY}):(?!//|:)(\S.*)")
 _EQUALS: Final = re.compile(rf"({_KEY})\s*=\s*(\S.*)")
@@ -180,9 +183,9 @@ def _no_pair(stop: Stop, line: int, source: str) -> Slip | None:
 def bare(text: str) -> Slip | None:
     """Say what makes one line of text no `key: value`, though it was meant to be one."""
     if tight := _NO_SPACE.fullmatch(text):
-        return Slip("a space is missing after the `:`", f"write `{cut(f'{tight[1]}: {tight[2]}')}`", 0, 0)
+        return Slip(NO_SPACE, f"write `{cut(f'{tight[1]}: {tight[2]}')}`", 0, 0)
     if equals := _EQUALS.fullmatch(text):
-        return Slip("a `=` stands where a `: ` belongs", f"write `{cut(f'{equals[1]}: {equals[2]}')}`", 0, 0)
+        return Slip(EQUALS, f"write `{cut(f'{equals[1]}: {equals[2]}')}`", 0, 0)
     if spaced := _NO_COLON.fullmatch(text):
         return Slip(f"there is no `:` after `{spaced[1]}`", f"write `{cut(f'{spaced[1]}: {spaced[2]}')}`", 0, 0)
     return None

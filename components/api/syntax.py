@@ -35,6 +35,7 @@ _IMAGE = re.compile(
     r"(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
 )
 _REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)?")
+_REPO_PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/.*)?")
 _REVISION = re.compile(r"[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]*")
 _DURATION = re.compile(DURATION_PATTERN[1:-1])
 _SECRET = re.compile(f"(?:{LABEL_PATTERN[1:-1]})/(?:{SUBDOMAIN_PATTERN[1:-1]})")
@@ -251,7 +252,10 @@ def cpu_or_memory(text: str) -> str:
 
 def repository(text: str) -> str:
     """Check a Hugging Face repository."""
-    return "" if _REPO.fullmatch(text) else "be `owner/name`, of letters, digits, `-`, `_` and `.`"
+    if _REPO.fullmatch(text):
+        return ""
+    page = _REPO_PAGE.fullmatch(text)
+    return "be `owner/name`, of letters, digits, `-`, `_` and `.`" + (f"; `{page[1]}` perhaps" if page else "")
 
 
 def revision(text: str) -> str:

@@ -20,7 +20,7 @@ from components.api.near import did_you_mean, near, near_field
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
 from components.api.predecessor import field_of_another_version
 from components.api.rules import shown
-from components.api.shape import checks, homes, model_at, names, shape
+from components.api.shape import FieldShape, checks, homes, model_at, names, shape
 from components.api.source import Source
 
 _WANTED: Final = {
@@ -137,18 +137,29 @@ def _items_hint(source: Source, path: tuple[PathPart, ...], node: MappingNode) -
 
 def _mapping_hint(source: Source, path: tuple[PathPart, ...], node: ScalarNode, holder: type[Model] | None) -> str:
     """Say how a text that stands in the place of a mapping becomes one."""
+    fields = shape(holder) if holder else {}
     if node.style or not node.text:
         written = ""
     else:
         written = source.composed.line(node.line)[node.column - 1 :].strip()
-        said = slips.bare(written) or slips.look_alike(written)
-        if said is not None:
+        said = slips.look_alike(written) or slips.bare(written)
+        if said is not None and (
+            said.message in (slips.NO_SPACE, slips.EQUALS) or written.split()[0] in fields or not written.isascii()
+        ):
             return f"{said.message}; {said.help}"
-    needed = [field.name for field in shape(holder).values() if field.info.is_required()] if holder else []
-    if len(needed) != 1 or len(written) > _MOST_SHOWN:
+    needed = [field.name for field in fields.values() if field.info.is_required()] or _typed(fields, node)
+    if not needed or len(written) > _MOST_SHOWN:
         return ""
+    if len(needed) > 1:
+        return f"write its fields below it: {', '.join(needed)}"
     text = written or node.text
     return f"write `{needed[0]}: {text}` in it" if isinstance(path[-1], int) else f"write `{{{needed[0]}: {text}}}`"
+
+
+def _typed(fields: Mapping[str, FieldShape], node: ScalarNode) -> list[str]:
+    """Return the field that is named after the value's own type, where a mapping has one for each."""
+    name = {bool: "bool", int: "int", str: "string"}.get(type(node.value), "")
+    return [name] if name in fields else []
 
 
 def _refusal(source: Source, path: tuple[PathPart, ...], text: str) -> str:
@@ -235,7 +246,7 @@ def _spelling_hint(key: str) -> str:
     """Say what is wrong with the text of a key: a space that is missing in it, a sign that only looks like another."""
     said = slips.look_alike(key)
     tight = slips.bare(key) if ":" in key else None
-    if said is None and tight is not None and not tight.message.startswith("there is no"):
+    if said is None and tight is not None and tight.message == slips.NO_SPACE:
         said = tight
     if said is not None:
         return f"{said.message}; {said.help}"
@@ -311,6 +322,9 @@ def _type_hint(wanted: str, node: Node) -> str:
             return f'put it in quotes: "{key}: {value.text}"'
         return "begin each item with `- `" if wanted == "a list" else ""
     if isinstance(node, SequenceNode):
+        (only,) = node.items if len(node.items) == 1 else (None,)
+        if isinstance(only, ScalarNode) and wanted != "a mapping":
+            return f"write it alone: {only.text}"
         return "remove the `- `" if wanted == "a mapping" else ""
     assert isinstance(node, ScalarNode)
     text = node.text
@@ -319,9 +333,16 @@ def _type_hint(wanted: str, node: Node) -> str:
     hints = {
         "text": f'put it in quotes: "{text}"' if node.value is not None else "",
         "true or false": f"write it without quotes: {_YES[text.lower()]}" if text.lower() in _YES else "",
-        "a list": f"write it as an item: `- {text}`" if node.value is not None and len(text) < _MOST_SHOWN else "",
+        "a list": _item_hint(text) if node.value is not None and len(text) < _MOST_SHOWN else "",
     }
     return hints.get(wanted, "")
+
+
+def _item_hint(text: str) -> str:
+    """Return a text as an item of a list, or its words as several."""
+    words = [word for word in re.split(r"[,\s]+", text) if word]
+    plain = len(words) > 1 and not any(sign in text for sign in "\"'[]{}#:")
+    return f"write it as a list: `[{', '.join(words)}]`" if plain else f"write it as an item: `- {text}`"
 
 
 def _number_hint(wanted: str, node: ScalarNode) -> str:

@@ -90,6 +90,20 @@ TYPES = [
         "names as keys", "qwen", "      - name: main\n", "        main:\n          name: main\n", "main:",
         "write each as an item with its name: `- name: main`",
     ),
+    case(
+        "two words for a mapping", "classes", "{string: Ada Lovelace}", "Ada Lovelace", "Ada",
+        "write `{string: Ada Lovelace}`",
+    ),
+    case("a number for a mapping", "classes", "{string: Ada Lovelace}", "8", "8", "write `{int: 8}`"),
+    case(
+        "a text for two fields", "classes", "accelerator: {type: nvidia-l4, count: 1}", "accelerator: nvidia-l4",
+        "nvidia-l4", "write its fields below it: type, count",
+    ),
+    case(
+        "a command as one text", "qwen", "args:\n                - --max-model-len=8192", "args: vllm serve x",
+        "vllm", "write it as a list: `[vllm, serve, x]`",
+    ),
+    case("a list of one number", "qwen", "replicas: 2", "replicas: [2]", "replicas", "write it alone: 2"),
     case("a colon in an argument", "qwen", "--max-model-len=8192", "--x: y", "--x", 'put it in quotes: "--x: y"'),
 ]  # fmt: skip
 REFERENCES = [
@@ -240,6 +254,12 @@ def test_fields_that_stand_too_high_stand_for_what_is_missing_below() -> None:
         (Code.FIELD_UNKNOWN, f"spec.{key}")
         for key in ("clusterSelector", "modelCacheRef", "serving", "tolerations", "engines")
     }
+
+
+def test_the_page_of_a_repository_names_it() -> None:
+    """People copy it from the browser."""
+    (problem,) = load(Edit("cache", "Qwen/Qwen3-8B", "https://huggingface.co/Qwen/Qwen3-8B/tree/main")).problems
+    assert "`Qwen/Qwen3-8B` perhaps" in problem.message
 
 
 @pytest.mark.parametrize("amount", ["2", "0.5", "1e3", "4Gi"])
