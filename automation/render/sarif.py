@@ -1,7 +1,6 @@
 """Located problems as SARIF 2.1.0, for code scanners, editors and review tools."""
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
@@ -65,7 +64,7 @@ def _result(problem: Problem, rule: int) -> dict[str, Any]:
 
 
 def _location(problem: Problem) -> dict[str, Any]:
-    uri = quote(os.fsencode(problem.file))  # a name need not be text
+    uri = quote(problem.file.encode("utf-8", "surrogateescape"))  # a name need not be text
     physical: dict[str, Any] = {
         "artifactLocation": {"uri": f"file://{uri}"}
         if problem.file.startswith("/")

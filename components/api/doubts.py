@@ -16,7 +16,11 @@ _FILLED: Final = "fill it in first, with `envsubst` or by hand"
 _PLACEHOLDERS: Final = (
     (re.compile(r"\{\{"), "a Helm template; manifests hold no `{{ ... }}`", _HELM),
     (re.compile(r"\{%|<%"), "a template; manifests hold no `{% ... %}` and no `<% ... %>`", "render it first"),
-    (re.compile(r"\$\{[^}]*\}|^\$[A-Z_][A-Z0-9_]*$"), "a placeholder that nothing has filled in", _FILLED),
+    (
+        re.compile(r"\$\{[A-Za-z_][^${}]{0,200}\}|^\$[A-Z_][A-Z0-9_]*$"),
+        "a placeholder that nothing has filled in",
+        _FILLED,
+    ),
     (
         re.compile(r"\$\([A-Za-z_][\w.-]*\)"),
         "a variable, and nothing here replaces it",
@@ -24,6 +28,7 @@ _PLACEHOLDERS: Final = (
     ),
     (re.compile(r"^<[A-Za-z][\w .-]*>$"), "a placeholder", "write the value in its place, without the `<` and `>`"),
 )
+_LONGEST: Final = 2000  # characters in which a placeholder is looked for
 _SIGNS: Final = frozenset("{$<")
 _FREE: Final = frozenset({"args", "command", "value", "cel", "description", "message", "annotations"})
 _DOUBTFUL: Final = frozenset("0123456789+-yYnNoO")
@@ -47,6 +52,7 @@ class Doubt:
 
 def template(text: str) -> Doubt | None:
     """Say for which tool a text is a template; None when it is none."""
+    text = text[:_LONGEST]
     if _SIGNS.isdisjoint(text):
         return None
     for pattern, what, advice in _PLACEHOLDERS:

@@ -77,6 +77,7 @@ _SIGNS: Final = {
 }
 _SIGN: Final = re.compile("[" + "".join(_SIGNS) + "]")
 _LIKE: Final = {" ": "a space", "-": "a dash", ":": "a colon"}
+_MARKS: Final = frozenset("<=>|")
 _CONFLICT: Final = re.compile(r"(<{7}|={7}|>{7}|\|{7})(?: |$)")
 _CLOSERS: Final = {"[": "]", "{": "}"}
 
@@ -84,7 +85,7 @@ _CLOSERS: Final = {"[": "]", "{": "}"}
 def conflict(stop: Stop) -> Slip | None:
     """Find the mark of a merge that nobody finished, at or above the line."""
     for number in range(stop.first, min(stop.line + 2, len(stop.lines))):
-        if _CONFLICT.match(stop.lines[number]):
+        if stop.lines[number][:1] in _MARKS and _CONFLICT.match(stop.lines[number]):
             advice = "keep one side, and remove the lines that git put in"
             return Slip("a merge conflict is not resolved here", advice, number, 0)
     return None
