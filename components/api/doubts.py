@@ -29,6 +29,7 @@ _PLACEHOLDERS: Final = (
     (re.compile(r"^<[A-Za-z][\w .-]*>$"), "a placeholder", "write the value in its place, without the `<` and `>`"),
 )
 _LONGEST: Final = 2000  # characters in which a placeholder is looked for
+_LONGEST_NUMBER: Final = 40  # digits; no field takes as many
 _SIGNS: Final = frozenset("{$<")
 _FREE: Final = frozenset({"args", "command", "value", "cel", "description", "message", "annotations"})
 _DOUBTFUL: Final = frozenset("0123456789+-yYnNoO")
@@ -38,7 +39,7 @@ _BOOLEANS: Final = {
 }
 _OCTAL: Final = re.compile(r"[-+]?0[0-7]+")
 _OTHER_BASE: Final = re.compile(r"0[xo][0-9a-fA-F]+|[-+]?0[0-9]+")
-_UNDERSCORED: Final = re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*")
+_UNDERSCORED: Final = re.compile(r"[-+]?[0-9]+(?:_[0-9]*)+")
 _BINARY: Final = re.compile(r"[-+]?0b[01_]+")
 
 
@@ -69,7 +70,7 @@ def may_be_program(name: str) -> bool:
 def spelling(node: ScalarNode) -> Doubt | None:
     """Say how a value without quotes is read, where readers differ or a person would not see it."""
     text, value = node.text, node.value
-    if node.style or not text or text[0] not in _DOUBTFUL:
+    if node.style or not text or len(text) > _LONGEST_NUMBER or text[0] not in _DOUBTFUL:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
         return _number(text, value)

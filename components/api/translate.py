@@ -350,7 +350,7 @@ def _number_hint(wanted: str, node: ScalarNode) -> str:
     text, value = node.text, node.value
     if isinstance(value, float):
         return f"write it without a fraction: {int(value)}" if isfinite(value) and value == int(value) else ""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(text) > _MOST_SHOWN:
         return ""
     plain = text.replace("_", "").replace(",", "") if _GROUPED.fullmatch(text) else text
     if re.fullmatch(r"-?[0-9]+" if "whole" in wanted else r"-?[0-9]+(\.[0-9]+)?", plain):

@@ -56,6 +56,7 @@ def sound(result: LoadResult, contents: dict[str, bytes]) -> None:
             assert problem.line <= len(lines) + 1
 
 
+OWN_START = b"apiVersion: berth.dev/v1alpha1\nkind: ModelDeployment\n"
 HOSTILE = {
     "deep lists": b"[" * 20_000,
     "deep items": b"- " * 20_000,
@@ -83,6 +84,10 @@ HOSTILE = {
     "merge of itself": b"a: &a\n  <<: *a",
     "tag of Python": b"a: !!python/object/apply:os.system [ls]",
     "directives": b"%YAML 9.9\n%TAG ! tag:x,2000:\n---\na: !b c",
+    "open placeholders": OWN_START + b"spec: {replicas: '" + b"${" * 100_000 + b"'}",
+    "number of parts": OWN_START + b"spec: {replicas: 1" + b"_1" * 100_000 + b"x}",
+    "binary number": OWN_START + b"metadata: {labels: {a: 0b" + b"1" * 20_000 + b"}}",
+    "lines of one text": b"a b\n" * 100_000 + b"c: d\n",
     "NEL and separators": "a: b\u0085c: d\u2028e: f\u2029".encode(),
     "nothing": b"",
 }
