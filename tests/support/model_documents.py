@@ -214,7 +214,7 @@ def _beyond(part: Any) -> dict[str, Any]:
         wrong["too long"] = "a" * (part["maxLength"] + 1)
     if "pattern" in part:
         size = max(part.get("minLength", 1), 1)
-        tried = (sign * size for sign in ("!", " ", "-", "/"))
+        tried = (sign * size for sign in ("!", " ", "-", "/", "="))
         wrong["no match"] = next(text for text in tried if not re.search(part["pattern"], text))
     return wrong
 
