@@ -64,6 +64,13 @@ def read_snapshot(file: str, content: bytes) -> Snapshot:
     """Read a snapshot document; ``file`` only names it. Raises ConfigError with every problem that it has."""
     document = _large(file, content) if len(content) > MAX_BYTES else _ordinary(file, content)
     problems = [Problem(Code.REFERENCE_MISSING, message, file, path=path) for message, path in _dangling(document)]
+    if document.options.strategy == "Compatible":
+        message = "the strategy Compatible holds for all deployments, so none has its own"
+        problems += [
+            Problem(Code.FIELD_CONFLICT, message, file, path=f"deployments[{index}].strategy")
+            for index, each in enumerate(document.deployments)
+            if each.strategy
+        ]
     problems += [Problem(Code.NAME_DUPLICATE, message, file) for message in _twice(document)]
     if problems:
         raise ConfigError(problems)

@@ -186,7 +186,7 @@ class Assembly:
         if not short:
             return frozenset()
         return frozenset(
-            identity for identity, position, adds in self._pods(short) if not self._settle(short[position], adds)
+            identity for identity, position, adds in self._pods(short) if not self._ledger.settle(short[position], adds)
         )
 
     def _pods(self, clusters: Mapping[int, object]) -> Iterator[tuple[ReplicaId, int, Sequence[Add]]]:
@@ -199,19 +199,6 @@ class Assembly:
         for identity, (position, options) in sorted(fresh, key=lambda pair: pair[0]):
             if position in clusters:
                 yield identity, position, adds_of(options)
-
-    def _settle(self, loads: Mapping[int, PoolLoad], adds: Sequence[Add]) -> bool:
-        """Put a replica's pods on the nodes that are there; False when some have to wait for nodes."""
-        fits = True
-        for pool, demand, number in adds:
-            load = loads.get(pool)
-            if load is not None:
-                fits = fits and self._ledger.fits(load, {demand: number})
-        for pool, demand, number in adds if fits else ():
-            load = loads.get(pool)
-            if load is not None:
-                load.pods[demand] = load.pods.get(demand, 0) + number
-        return fits
 
 
 def _complaints(work: Work, summary: Callable[[Work], str], waiting: Callable[[Work], str]) -> Iterator[str]:

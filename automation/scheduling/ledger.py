@@ -5,7 +5,7 @@ It is the only mutable thing of a pass. Every pod that may exist at once is in i
 are pinned to; pods that claim nothing take nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from automation.scheduling.capacity import Capacity, per_node
@@ -121,6 +121,20 @@ class Ledger:
         for demand, count in extra.items():
             merged[demand] = merged.get(demand, 0) + count
         return self.capacity.fits(load.hardware.node, load.nodes, merged)
+
+    def settle(self, loads: Mapping[int, PoolLoad], adds: Iterable[Add]) -> bool:
+        """Put a replica's pods on those of ``loads`` (by pool) that they are for; none of them if one does not fit."""
+        before = {number: dict(load.pods) for number, load in loads.items()}
+        for pool, demand, count in adds:
+            load = loads.get(pool)
+            if load is None:
+                continue
+            if not self.fits(load, {demand: count}):
+                for number, pods in before.items():
+                    loads[number].pods = pods
+                return False
+            load.pods[demand] = load.pods.get(demand, 0) + count
+        return True
 
     def _sure_per_node(self, hardware: Hardware, demand: Demand) -> int:
         key = (hardware.number, demand)

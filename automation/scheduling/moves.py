@@ -20,7 +20,7 @@ from automation.scheduling.ledger import Ledger
 from automation.scheduling.limits import NOTHING, Amounts, least
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
-from automation.scheduling.retain import MOVING, OUTDATED, Judge, scale_down_order
+from automation.scheduling.retain import MOVING, OUTDATED, WILLING, Judge, scale_down_order
 from automation.scheduling.work import Pending, Work, serves, unserved
 from components.lock import Phase
 from components.naming import ReplicaId
@@ -103,13 +103,13 @@ class Moves:
     def finish(self, work: Work) -> None:
         """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits.
 
-        What would only be better off elsewhere, on a cluster that is not ready, simply stays.
+        What would only be better off elsewhere simply stays: its cluster is not ready, or waits for nodes.
         """
         _let_go(work, work.replacing, by_readiness=self._by_readiness)
-        work.stranded = [replica for replica, reason in work.moving if reason is not Reason.REPINNED]
+        work.stranded = [replica for replica, reason in work.moving if reason not in WILLING]
         work.waiting = [replica for replica, _ in work.edited]
         for replica, reason in work.moving:
-            if reason is Reason.REPINNED:
+            if reason in WILLING:
                 same = replica.entry.shape == work.deployment.digest
                 (work.kept if same else work.waiting).append(replica)
         work.moving.clear()

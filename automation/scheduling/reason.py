@@ -39,6 +39,8 @@ class Reason(StrEnum):
     """A pool it runs on is edited to a size, or to devices, that it does not fit beside those that stay."""
     REPINNED = "repinned"
     """Its cluster has not been ready for longer than the dwell time, and there is room elsewhere."""
+    SCALE_UP_REFUSED = "scale-up-refused"
+    """It waits for nodes that its cloud refused and has never served, and there is room elsewhere."""
     DRAINED = "drained"
     """Its cluster carries a NoExecute taint that the deployment does not tolerate."""
     DESELECTED = "deselected"

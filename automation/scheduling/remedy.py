@@ -34,17 +34,22 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A pool, how many nodes it has, how many it would need, and what the difference costs in USD per hour."""
+    """A pool, how many nodes it has, how many it would need, and what the difference costs in USD per hour.
+
+    ``refused`` says that its cloud has refused to bring more for now.
+    """
 
     pool: str
     nodes: int
     needed: int
     cost: Decimal | None
+    refused: str = ""
 
     def __str__(self) -> str:
         """Say it in words."""
         price = "price unknown" if self.cost is None else f"{self.cost} USD per hour"
-        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price})"
+        refused = f"; {self.refused}" if self.refused else ""
+        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price}{refused})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +183,8 @@ class Remedies:
 
     def _growth(self, position: int, pool: int, nodes: int, more: int) -> Growth:
         known = self._filters.clusters[position].pools[pool]
-        return Growth(known.name, nodes, nodes + more, None if known.price is None else known.price * more)
+        cost = None if known.price is None else known.price * more
+        return Growth(known.name, nodes, nodes + more, cost, str(known.refused or ""))
 
     def _least_nodes(
         self, position: int, hosting: Hosting, base: Sequence[int], pools: tuple[int, ...], most: int

@@ -21,6 +21,9 @@ from components.checks.taints import untolerated
 from components.lock import EngineShape, MemberPlacement, MemberShape
 from components.naming import ReplicaId
 
+WILLING = frozenset({Reason.REPINNED, Reason.SCALE_UP_REFUSED})
+"""Reasons to leave a place that is worse than another, and no reason to lack one."""
+
 MOVING = frozenset(
     {
         Reason.CLUSTER_LEAVES,
@@ -28,7 +31,7 @@ MOVING = frozenset(
         Reason.DESELECTED,
         Reason.POOL_LEAVES,
         Reason.POOL_SHRINKS,
-        Reason.REPINNED,
+        *WILLING,
         Reason.UNMATCHED,
     },
 )
@@ -59,6 +62,8 @@ class Judge:
         self._matcher = matcher
         self.excess: frozenset[ReplicaId] = frozenset()
         """Replicas that do not fit what their pool is to become; ``shrink`` finds them."""
+        self.starved: frozenset[ReplicaId] = frozenset()
+        """Replicas that never served and wait for nodes that were refused; ``starved`` finds them."""
         self.stuck: frozenset[int] = frozenset()
         """Clusters (positions) that have not been ready for too long."""
         self._standings: dict[tuple[str, object, int], _Standing] = {}
@@ -117,6 +122,8 @@ class Judge:
             yield Reason.POOL_SHRINKS
         if position in self.stuck:
             yield Reason.REPINNED
+        if replica.id in self.starved:
+            yield Reason.SCALE_UP_REFUSED
 
     def _standing(self, replica: ExistingReplica, position: int) -> _Standing:
         key = (replica.entry.shape, replica.entry.placement, self._layouts[position])

@@ -114,6 +114,9 @@ class RoomExplainer:
             name = unit.removeprefix("devices of ")
             total *= next(device.count for device in load.hardware.devices if device.name == name)
         message = f"wanted {wanted} {unit}, free {free} of {total}"
+        refused = self._filters.clusters[position].pools[number].refused
+        if refused is not None:
+            message += f"; {refused}"
         if wanted > free:
             return message
         merged = dict(load.pods)

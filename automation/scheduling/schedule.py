@@ -43,9 +43,11 @@ from automation.scheduling.retain import Judge
 from automation.scheduling.room import Owners, RoomExplainer
 from automation.scheduling.shrink import Shrinks
 from automation.scheduling.snapshot import Accounting, Deployment, Snapshot, Strategy
+from automation.scheduling.starved import starved
 from automation.scheduling.trace import Trace
 from automation.scheduling.waiting import Waiting
 from automation.scheduling.work import Work
+from components.errors import SchedulingError
 from components.naming import ReplicaId
 
 __all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "Shrinking", "schedule"]
@@ -54,6 +56,7 @@ __all__ = ["Leaving", "Overfull", "Placed", "Schedule", "Shortfall", "Shrinking"
 def schedule(snapshot: Snapshot, *, evaluate: Evaluate | None = None) -> Schedule:
     """Return where every replica of the fleet belongs, what is missing, and why.
 
+    Raises SchedulingError for a deployment whose own strategy is ``Compatible``.
     ``evaluate`` answers selectors; by default the compiled selectors of ``components.cel`` do.
     """
     return Pass(snapshot, evaluate or cel_evaluate()).run()
@@ -64,6 +67,9 @@ class Pass:
 
     def __init__(self, snapshot: Snapshot, evaluate: Evaluate) -> None:
         compatible = snapshot.options.strategy is Strategy.COMPATIBLE
+        for deployment in snapshot.deployments:
+            if deployment.strategy is Strategy.COMPATIBLE:
+                raise SchedulingError(f"{'/'.join(deployment.key)}: strategy Compatible is for a whole fleet")
         self.snapshot = snapshot
         self.needs = Needs()
         catalogue = Catalogue()
@@ -207,9 +213,11 @@ class Pass:
             self.limits.charge(key, position, adds, times=times)
 
     def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
-        """Find the pools that shrink under what runs on them, and let the judge know who has to leave."""
+        """Find the pools that shrink under what runs on them; let the judge know who has to leave, and who waits."""
         known = {each.key: each for each in deployments}
         found = Shrinks(self.filters, self.ledger, self.judge, known, self.snapshot.held).find(self.live)
+        if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
+            self.judge.starved = starved(self.filters, self.ledger, self.judge, self.live)
         self.judge.excess = frozenset(chain.from_iterable(each.excess for each in found))
         return found
 

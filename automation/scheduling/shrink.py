@@ -62,7 +62,7 @@ class Shrinks:
         for replica in sorted(replicas, key=lambda each: self._precedence(each, position, loads)):
             used = {pool for pool, _, _ in self._judge.adds(replica, position)} & loads.keys()
             lost = self._judge.uncounted(replica, position) & loads.keys()
-            if lost or not self._take(replica, position, loads):
+            if lost or not self._ledger.settle(loads, self._judge.adds(replica, position)):
                 for number in used | lost:
                     excess.setdefault(number, []).append(replica)
         for number in sorted(excess):
@@ -76,20 +76,6 @@ class Shrinks:
                 pool.class_name,
                 tuple(sorted(each.id for each in excess[number])),
             )
-
-    def _take(self, replica: ExistingReplica, position: int, loads: Mapping[int, PoolLoad]) -> bool:
-        """Add a replica's pods to the pools if they fit them all."""
-        before = {number: dict(load.pods) for number, load in loads.items()}
-        for pool, demand, count in self._judge.adds(replica, position):
-            load = loads.get(pool)
-            if load is None:
-                continue
-            if not self._ledger.fits(load, {demand: count}):
-                for number, pods in before.items():
-                    loads[number].pods = pods
-                return False
-            load.pods[demand] = load.pods.get(demand, 0) + count
-        return True
 
     def _precedence(self, replica: ExistingReplica, position: int, loads: Mapping[int, PoolLoad]) -> tuple[object, ...]:
         key = (replica.id.namespace, replica.id.deployment)

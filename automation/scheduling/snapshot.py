@@ -129,6 +129,11 @@ class Refusal:
     until: datetime
     why: str = ""
 
+    def __str__(self) -> str:
+        """Say it in words."""
+        reason = f" ({self.why})" if self.why else ""
+        return f"its cloud refused to bring more nodes{reason}, which counts until {self.until:%Y-%m-%d %H:%M} UTC"
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -155,14 +160,17 @@ class Pool:
     before: PoolBefore | None = None
     """What it is until an edit is applied under which what runs on it may not fit; None without such an edit."""
     refused: Refusal | None = None
-    """The last refusal to bring more nodes, as the journal remembers it; it counts until it expires."""
+    """The last refusal to bring more nodes, as the journal remembers it; one that has expired does not count."""
 
     @property
     def nodes(self) -> int:
-        """The nodes that may be promised; an observation only lowers them."""
-        if self.scales:
-            return max(0, self.maximum - (self.observed.unusable if self.observed else 0))
-        return self.present
+        """The nodes that may be promised; an observation only lowers them, and so does a refusal to bring more."""
+        if not self.scales:
+            return self.present
+        most = max(0, self.maximum - (self.observed.unusable if self.observed else 0))
+        if self.refused is None:
+            return most
+        return min(most, max(self.present, self.observed.usable if self.observed else 0))
 
     @property
     def present(self) -> int:
@@ -321,13 +329,21 @@ class Snapshot:
 
     @property
     def counted(self) -> tuple[Cluster, ...]:
-        """The clusters as they count: without what was seen of pools too long ago."""
+        """The clusters as they count: without what was seen too long ago, and without refusals that have expired.
+
+        Under ``Compatible`` no refusal counts: the predecessor remembers none.
+        """
+        return tuple(map(self._counted, self.clusters))
+
+    def _counted(self, cluster: Cluster) -> Cluster:
         age = self.options.observation_age
-        if age is None:
-            return self.clusters
-        return tuple(
-            replace(each, pools=tuple(replace(pool, observed=None) for pool in each.pools))
-            if each.seen is not None and self.now - each.seen > age
-            else each
-            for each in self.clusters
-        )
+        stale = age is not None and cluster.seen is not None and self.now - cluster.seen > age
+        forgets = self.options.strategy is Strategy.COMPATIBLE
+        if not stale and not any(pool.refused for pool in cluster.pools):
+            return cluster
+        pools = []
+        for pool in cluster.pools:
+            counts = pool.refused is not None and pool.refused.until > self.now and not forgets
+            observed = None if stale else pool.observed
+            pools.append(replace(pool, observed=observed, refused=pool.refused if counts else None))
+        return replace(cluster, pools=tuple(pools))

@@ -214,6 +214,12 @@ MISTAKES = [
         "deployments[0].strategy",
         "`Compatible` is not allowed for strategy",
     ),
+    (
+        "  - {namespace: ml, name: chat, replicas: 3, shape: whole}",
+        "  - {namespace: ml, name: chat, replicas: 3, shape: whole, strategy: Pack}\noptions: {strategy: Compatible}",
+        "field-conflict deployments[0].strategy",
+        "holds for all deployments, so none has its own",
+    ),
     ("realised: 2", "realised: -1", "it.yaml:14:62 value-out-of-range", "realised must be at least 0, and is -1"),
     ("hardware: h100", "hardware: h200", "clusters[0].pools[0].hardware", "there is no hardware 'h200'"),
     ("shape: whole", "shape: half", "deployments[0].shape", "there is no ReplicaShape 'half' in shapes"),

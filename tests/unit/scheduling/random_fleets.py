@@ -22,6 +22,7 @@ from automation.scheduling.snapshot import (
     PoolBefore,
     Purchase,
     Quota,
+    Refusal,
     Snapshot,
     Strategy,
 )
@@ -41,6 +42,7 @@ OPTIONS = (
 )
 LONG_AGO = datetime(1969, 12, 31, tzinfo=UTC)
 """Longer before the time of a snapshot than any dwell time."""
+LATER = datetime(1970, 1, 2, tzinfo=UTC)
 
 
 @st.composite
@@ -122,7 +124,9 @@ def limits(draw: st.DrawFn, plain: Snapshot) -> Snapshot:
 
     def priced(one: Pool) -> Pool:
         devices = tuple(replace(each, accelerator=each.name) for each in one.devices)
-        return replace(one, devices=devices, price=draw(st.sampled_from([Decimal(10), Decimal(10), Decimal(25), None])))
+        price = draw(st.sampled_from([Decimal(10), Decimal(10), Decimal(25), None]))
+        refused = draw(st.sampled_from([None, None, None, Refusal(LATER), Refusal(LONG_AGO)]))
+        return replace(one, devices=devices, price=price, refused=refused)
 
     return replace(
         plain,
@@ -173,8 +177,17 @@ def stories(draw: st.DrawFn, options: Any = None, *, limited: bool = False) -> S
     live = tuple(draw(mishaps(each)) for each in calm.replicas)
     upsetting = replace(calm, deployments=edited, clusters=upset, replicas=live)
     if limited and draw(st.booleans()):
+        upsetting = replace(upsetting, clusters=tuple(draw(refusals(each)) for each in upsetting.clusters))
+    if limited and draw(st.booleans()):
         upsetting = replace(upsetting, quotas=draw(st.dictionaries(st.sampled_from(["n0", "n1"]), quotas())))
     return Story(calm, upsetting)
+
+
+@st.composite
+def refusals(draw: st.DrawFn, one: Cluster) -> Cluster:
+    """Draw which pools of a cluster get no more nodes now."""
+    refused = st.sampled_from([None, Refusal(LATER)])
+    return replace(one, pools=tuple(replace(each, refused=draw(refused)) for each in one.pools))
 
 
 @st.composite

@@ -8,7 +8,7 @@ from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Cluster, Deployment, Options
+from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Options, Strategy
 from components.lock import Phase
 from tests.unit.scheduling.builder import (
     NOW,
@@ -78,3 +78,11 @@ def test_planning_again_while_the_successor_starts_changes_nothing() -> None:
     assert where(repin(clusters, WHOLE, built)) == ["d@b/0"]
     served = after(repin(clusters, WHOLE, before), before, phase=Phase.SERVING)
     assert len(where(repin([cluster("a"), cluster("b")], WHOLE, served))) == 1
+
+
+def test_the_predecessor_re_pins_nothing() -> None:
+    """`Compatible` makes its choices, and a replica stayed where it was for it."""
+    options = Options(Strategy.COMPATIBLE, Accounting.NODE, repin_dwell=DWELL)
+    made = schedule(snapshot([sick(), cluster("b")], [WHOLE], [live(WHOLE, "a")], options), evaluate=evaluate)
+    assert where(made) == ["d@a/0"]
+    assert not made.leaving
