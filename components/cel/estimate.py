@@ -13,6 +13,7 @@ from components.cel.sizes import (
     LIST_COST,
     MAP_COST,
     MAX,
+    NOWHERE,
     STRUCT_COST,
     UNKNOWN,
     Node,
@@ -89,7 +90,7 @@ class _Coster:
 
     def _ident_path(self, node: Ident) -> Path:
         local = self._peek(node.name)
-        return (node.name.removeprefix("."),) if local is None else local.path
+        return Path.of(node.name.removeprefix(".")) if local is None else local.path
 
     def _peek(self, name: str) -> _Local | None:
         stack = self._locals.get(name)
@@ -97,14 +98,14 @@ class _Coster:
 
     def _select(self, node: Select) -> int:
         if node.id in self.checked.type_values:
-            self._paths[node.id] = ()
+            self._paths[node.id] = NOWHERE
             return 1
         total = _PRICED[type(node.operand)](self, node.operand)
         if node.test:
             return total
         if self.types[node.operand.id].kind in _STEP_KINDS:
             total = add(total, 1)
-        self._paths[node.id] = (*self._path(node.operand), node.field)
+        self._paths[node.id] = self._path(node.operand).then(node.field)
         return total
 
     def _path(self, node: Expr) -> Path:
@@ -112,7 +113,7 @@ class _Coster:
             local = self._peek(node.name)
             if local is not None:
                 return local.path
-        return self._paths.get(node.id, ())
+        return self._paths.get(node.id, NOWHERE)
 
     def _struct(self, node: StructExpr) -> int:
         total = STRUCT_COST
@@ -156,20 +157,28 @@ class _Coster:
         self._copy_sizes(node, node.result)
         return total
 
+    def _is_listed(self, ranged: Expr) -> bool:
+        entry = self._entry(ranged)
+        return (entry.kind if entry else self.types[ranged.id].kind) is Kind.LIST
+
+    def _push_part(self, name: str, ranged: Expr, *, key: bool) -> None:
+        """Bind a variable of a fold; the second may be of a range whose name the first has taken, as upstream has it."""
+        entry = self._entry(ranged)
+        size = None if entry is None else entry.key if key else entry.value
+        listed = self._is_listed(ranged)
+        step = ("@indices" if listed else "@keys") if key else ("@items" if listed else "@values")
+        self._push(name, self._path(ranged).then(step), size, None)
+
     def _fold(self, node: Fold) -> int:
         if is_bind(node):
             return self._bind(node)
         total = add(_PRICED[type(node.range)](self, node.range), _PRICED[type(node.init)](self, node.init))
         self._push_bound(node.accu, node.init)
-        entry = self._entry(node.range)
-        key, value = (entry.key, entry.value) if entry else (None, None)
-        listed = (entry.kind if entry else self.types[node.range.id].kind) is Kind.LIST
-        path = self._path(node.range)
         if node.var2:
-            self._push(node.var, (*path, "@indices" if listed else "@keys"), key, None)
-            self._push(node.var2, (*path, "@items" if listed else "@values"), value, None)
+            self._push_part(node.var, node.range, key=True)
+            self._push_part(node.var2, node.range, key=False)
         else:
-            self._push(node.var, (*path, "@items" if listed else "@keys"), value if listed else key, None)
+            self._push_part(node.var, node.range, key=not self._is_listed(node.range))
         each = _PRICED[type(node.condition)](self, node.condition)
         each = add(_PRICED[type(node.step)](self, node.step), each)
         self._locals[node.var].pop()
@@ -218,7 +227,7 @@ class _Coster:
                 entry = self._entry(node.args[0])
                 result = entry.value if entry else None
                 step = "@items" if overload == "index_list" else "@values"
-                self._paths[node.id] = (*self._path(node.args[0]), step)
+                self._paths[node.id] = self._path(node.args[0]).then(step)
             if result is None:
                 result = self.computed_size(node)
         if result is not None:
@@ -227,8 +236,8 @@ class _Coster:
 
     def node_of(self, node: Expr) -> Node:
         path = self._path(node)
-        if path and path[0] in {"@result", "__result__"}:
-            path = ()
+        if path.steps()[:1] in (["@result"], ["__result__"]):
+            path = NOWHERE
         return Node(path, self.types[node.id], node, self.computed_size(node))
 
     def size_of(self, node: Expr | Node) -> Size:

@@ -11,10 +11,12 @@ import math
 from components.cel.sizes import (
     LIST_COST,
     MAX,
+    NOWHERE,
     STRING_FACTOR,
     STRUCT_COST,
     UNKNOWN,
     Node,
+    Path,
     Size,
     add,
     declared_size,
@@ -202,8 +204,8 @@ def _selector(_overload: str, _target: Node | None, args: list[Node]) -> Price |
 def _element(target: Node) -> Node | None:
     if not target.type.params:
         return None
-    path = (*target.path, "@items") if target.path else ()
-    return Node(path, target.type.params[0], None, None)
+    steps = target.path.steps()
+    return Node(Path.of(*steps, "@items") if steps else NOWHERE, target.type.params[0], None, None)
 
 
 def _list_traversal(_overload: str, target: Node | None, _args: list[Node]) -> Price | None:

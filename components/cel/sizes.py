@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX: Final = 2**64 - 1
 Size: TypeAlias = tuple[int, int]
-Path: TypeAlias = tuple[str, ...]
 UNKNOWN: Final[Size] = (0, MAX)
 STRING_FACTOR: Final = 0.1
 LIST_COST: Final = 10
@@ -53,6 +52,41 @@ def union(left: Size, right: Size) -> Size:
     return min(left[0], right[0]), max(left[1], right[1])
 
 
+class Path:
+    """Where a value comes from: a variable, then fields, ``@keys``, ``@values`` and ``@items``.
+
+    It is a slice of Go. Where its array has room, what is appended lands in an array that other paths share, and the
+    later one wins: in ``m.all(k, v, ...)`` over the attributes of a domain, ``k`` gets the bounds of ``v``.
+    """
+
+    __slots__ = ("_array", "_length")
+
+    def __init__(self, array: list[str], length: int) -> None:
+        self._array = array
+        self._length = length
+
+    @classmethod
+    def of(cls, *steps: str) -> Path:
+        """Make a path with an array of its own, and no room in it."""
+        return cls([*steps], len(steps))
+
+    def then(self, step: str) -> Path:
+        """Append a step; an array without room is copied into one of twice the size."""
+        array, length = self._array, self._length
+        if length < len(array):
+            array[length] = step
+        else:
+            array = [*array, step, *[""] * (length - 1)]
+        return Path(array, length + 1)
+
+    def steps(self) -> list[str]:
+        """Give the steps as they are now."""
+        return self._array[: self._length]
+
+
+NOWHERE: Final = Path.of()
+
+
 class Node:
     """An argument as the price list sees it."""
 
@@ -71,14 +105,15 @@ _DOMAIN, _ID, _ENTRIES, _VALUE = 63, 32, 32, 64
 
 def declared_size(path: Path) -> Size | None:
     """Give the declared bound of a path below ``device``."""
-    if not path or path[0] != "device":
+    steps = path.steps()
+    if not steps or steps[0] != "device":
         return None
-    if len(path) == 1:
+    if len(steps) == 1:
         return (0, 0)
-    field = path[1]
+    field = steps[1]
     if field not in _BOUNDS:
         return None
-    rest = path[2:]
+    rest = steps[2:]
     if not rest:
         return (0, _BOUNDS[field])
     if field not in {"attributes", "capacity"}:

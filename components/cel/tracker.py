@@ -122,8 +122,9 @@ def _traversal(value: Value) -> int:
 
 
 def _allocated(factor: float, size: int) -> int:
-    # A negative product wraps to the top of uint64 in Go and then stays near it.
-    return (int(float(size) * factor) + 1 + _LIST) % 2**64
+    # A negative product wraps to the top of uint64 in Go and then stays near it; one above becomes the middle.
+    product = int(float(size) * factor)
+    return ((product if product < 2**64 else 2**63) + 1 + _LIST) % 2**64
 
 
 def _crash() -> EvaluationAborted:

@@ -6,7 +6,7 @@ from components.cel.arithmetic import MIN_TIME
 from components.cel.problem import EvaluationError
 from components.cel.quantity import Quantity, QuantityError
 from components.cel.semver import Semver, SemverError
-from components.cel.values import NOTHING, Cell, CelMap, Duration, Opt, Timestamp, Value
+from components.cel.values import NOTHING, Cell, CelMap, DomainMap, Duration, Opt, Timestamp, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def value_of(optional: Value) -> Value:
 
 
 def _non_zero(value: Value) -> Value:
-    zero = isinstance(value, str | bytes | int | float | list | CelMap | None) and not value
+    plain = isinstance(value, str | bytes | int | float | list | CelMap | None) and type(value) is not DomainMap
+    zero = plain and not value  # upstream's map of the domains does not tell whether it is empty
     if isinstance(value, Duration):
         zero = value.nanos == 0
     if isinstance(value, Timestamp):
