@@ -132,7 +132,7 @@ def _bytes_to_text(value: bytes) -> str:
         raise EvaluationError("conversion", "invalid UTF-8 in bytes, cannot convert to string") from error
 
 
-def double_text(number: float) -> str:
+def _double_text(number: float) -> str:
     """Print as Go's ``%g`` does: the shortest digits, an exponent below 1e-4 and from 1e6 on."""
     if math.isnan(number):
         return "NaN"
@@ -180,7 +180,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "uint64_to_int64": _uint_to_int,
     "bool_to_string": lambda value: "true" if value else "false",
     "bytes_to_string": _bytes_to_text,
-    "double_to_string": double_text,
+    "double_to_string": _double_text,
     "duration_to_string": seconds_text,
     "int64_to_string": str,
     "timestamp_to_string": timestamp_text,

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
-from components.cel.library.conversions import double_text
-from components.cel.library.text import MAX_TEXT, limited
+from components.cel.library.text import ESCAPES, MAX_TEXT, limited
 from components.cel.meter import spend_parts
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, Value
@@ -26,9 +25,6 @@ MAX_PRECISION: Final = 1_000
 _DEFAULT: Final = 6
 _RAISED: Final = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 _SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-_NAMED_ESCAPES: Final = {
-    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"',
-}  # fmt: skip
 
 
 class TemplateError(ValueError):
@@ -162,8 +158,8 @@ def _quoted(text: str) -> str:
     parts = []
     for char in text:
         code = ord(char)
-        if char in _NAMED_ESCAPES:
-            parts.append(_NAMED_ESCAPES[char])
+        if char in ESCAPES:
+            parts.append(ESCAPES[char])
         elif char.isprintable():
             parts.append(char)
         else:
@@ -198,7 +194,7 @@ def _fixed(value: Value, precision: int | None) -> str:
     places = _DEFAULT if precision is None else precision
     if places > MAX_PRECISION:
         raise EvaluationError("unsupported", f"a precision above {MAX_PRECISION} is not printed")
-    return f"{number:,.{places}f}"
+    return f"{number + 0.0:,.{places}f}"  # no sign of zero
 
 
 def _scientific(value: Value, precision: int | None) -> str:
@@ -208,7 +204,7 @@ def _scientific(value: Value, precision: int | None) -> str:
         raise EvaluationError("unsupported", f"a width above {MAX_PRECISION} is not printed")
     if not math.isfinite(number):
         return _not_finite(number).rjust(width)
-    mantissa, _, exponent = f"{number:.6e}".partition("e")
+    mantissa, _, exponent = f"{number + 0.0:.6e}".partition("e")
     return f"{mantissa}\u00d710{exponent.lstrip('+').translate(_RAISED)}".rjust(width)
 
 
@@ -246,8 +242,5 @@ _FORMATS: Final[dict[str, Callable[[Value, int | None], str]]] = {
     "X": lambda value, precision: _hexadecimal(value, precision).upper(),
     "o": _octal,
 }
-
-__all__ = ["TemplateError", "clauses", "double_text", "render"]
-
 
 OVERLOADS: Final[dict[str, Callable[..., Any]]] = {"string_format": render}

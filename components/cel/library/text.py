@@ -16,19 +16,10 @@ MAX_TEXT: Final = 4_000_000
 _BLANKS: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _UPPER: Final = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-_ESCAPES: Final = str.maketrans(
-    {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-        "\\": "\\\\",
-        '"': '\\"',
-    }
-)
+ESCAPES: Final = {
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"',
+}  # fmt: skip
+_ESCAPED: Final = str.maketrans(ESCAPES)
 
 
 def _index_error(index: int) -> EvaluationError:
@@ -118,7 +109,7 @@ def join(parts: list[Value], separator: str = "") -> str:
 
 def quote(text: str) -> str:
     """Quote a text as a literal."""
-    return '"' + text.translate(_ESCAPES) + '"'
+    return '"' + text.translate(_ESCAPED) + '"'
 
 
 def _search(test: Callable[[str, str], bool]) -> Callable[[Value, Value], Value]:

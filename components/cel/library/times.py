@@ -96,7 +96,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
     offset = 0
     if found[8] != "Z":
         hours, minutes = int(found[8][1:3]), int(found[8][4:6])
-        if hours > 24 or minutes > 59:
+        if hours > 24 or minutes > 60:  # as Go has it
             return None
         offset = (hours * 3600 + minutes * 60) * (-1 if found[8][0] == "-" else 1)
     nanos = int((found[7] or "0")[:9].ljust(9, "0"))
