@@ -162,7 +162,7 @@ class _Coster:
         return (entry.kind if entry else self.types[ranged.id].kind) is Kind.LIST
 
     def _push_part(self, name: str, ranged: Expr, *, key: bool) -> None:
-        """Bind a variable of a fold; the second may be of a range whose name the first has taken, as upstream has it."""
+        """Bind a variable of a fold; as upstream, the second of a range whose name the first may have taken."""
         entry = self._entry(ranged)
         size = None if entry is None else entry.key if key else entry.value
         listed = self._is_listed(ranged)

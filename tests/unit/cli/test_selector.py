@@ -94,7 +94,10 @@ def test_one_device_can_be_chosen(capsys: pytest.CaptureFixture[str], slices: st
     ("arguments", "words"),
     [
         (("test", "true"), "either a class or a file"),
+        (("test", "true", "--slice", "{slices}", "--class", "h100"), "either a class or a file"),
         (("test", "true", "--slice", "/nowhere.yaml"), "cannot read"),
+        (("verify", "/nowhere.yaml"), "cannot read"),
+        (("test", "true", "--minor", "1.33", "--slice", "{slices}"), "1.33"),
         (("test", "true", "--slice", "{slices}", "--device", "x"), "no device 'x'"),
         (("test", "device.nope", "--slice", "{slices}"), "undefined field 'nope'"),
         (("test", "true", "--slice", "{broken}"), "no YAML"),
@@ -148,6 +151,47 @@ def test_verify_runs_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert code == 1
     assert "want false, got true" in out
     assert "1 false matches" in out
+
+
+def test_the_rounds_of_a_macro_are_shown(capsys: pytest.CaptureFixture[str], slices: str) -> None:
+    """One value for each element that was looked at; literals only to programs."""
+    asked = ("test", f"{A}.exists(k, {A}[k] == 1)", "--slice", slices, "--device", "gpu-1")
+    code, out, _ = ran(capsys, *asked)
+    assert code == 0
+    shown = dict(row.strip().rsplit("  =  ", 1) for row in out.splitlines() if "  =  " in row)
+    assert shown[f"{A}[k] == 1"] == "false, true"
+    assert '"gpu.nvidia.com"' not in shown
+    _, document = as_json(capsys, *asked)
+    parts = {part["expression"]: part for part in document["devices"]["gpu-1"]["parts"]}
+    assert (parts[f"{A}[k] == 1"]["rounds"], parts[f"{A}[k] == 1"]["times"]) == (["false", "true"], 2)
+    assert parts['"gpu.nvidia.com"']["value"] == '"gpu.nvidia.com"'
+    _, out, _ = ran(capsys, "test", "[1,2,3,4,5,6,7,8,9].all(x, x > 0)", "--slice", slices, "--device", "gpu-1")
+    assert f"x > 0  =  {', '.join(['true'] * 8)}, ..." in out
+
+
+def test_check_asks_the_minors_that_are_given(capsys: pytest.CaptureFixture[str]) -> None:
+    """In their order; the caret stands under what is too long, too."""
+    code, document = as_json(capsys, "check", "[2, 1].sort() == [1, 2]", "--minor", "1.35", "--minor", "1.34")
+    assert (code, list(document["minors"])) == (1, ["1.35", "1.34"])
+    assert [one["accepted"] for one in document["minors"].values()] == [True, False]
+    assert as_json(capsys, "check", "[2, 1].sort() == [1, 2]", "--minor", "1.34", "--stored")[0] == 0
+    code, out, _ = ran(capsys, "check", f'"{"x" * 11_000}" == ""', "--minor", "1.36")
+    assert code == 1
+    assert "1:10241" in out
+    assert out.splitlines()[-1].strip() == "^"
+
+
+def test_verify_asks_for_quantities_and_gates(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A table needs no cases; a question of another minor is not asked."""
+    path = tmp_path / "table.yaml"
+    path.write_text("quantities:\n- {in: 1Gi, ok: true, canonical: 1Gi}\n- {in: Pi, ok: false}\n", encoding="utf-8")
+    code, document = as_json(capsys, "verify", str(path), "--minor", "1.34")
+    assert (code, document["questions"]) == (0, {"quantity": {"asked": 2, "agreed": 2}})
+    gated = "{expr: '[1].includes(1)', gates: {lt: true}, eval: true, admit: {'1.36': ok}, est: 11, act: 11}"
+    path.write_text(f"cases:\n- {gated}\n", encoding="utf-8")
+    for minor, asked in (("1.35", set()), ("1.36", {"eval", "admit", "est", "act"}), ("1.37", {"eval", "est", "act"})):
+        _, document = as_json(capsys, "verify", str(path), "--minor", minor)
+        assert set(document["questions"]) == asked
 
 
 ENVIRONMENT: Final = "apiVersion: berth.dev/v1alpha1\nkind: Environment\nmetadata: {name: lab}\n"
