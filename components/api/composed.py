@@ -16,7 +16,7 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_LINE: Final = 1000
 """Characters of a source line that a problem carries."""
 MAX_PROBLEMS: Final = 100
-"""Problems after which the rest of a file is not read."""
+"""Problems after which the rest of a file is not read, and no more are told of a document."""
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what libyaml counts as the end of a line
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from components.api.base import BERTH_VERSION, MODELPLANE, Document, Model
 from components.api.codes import Code
+from components.api.composed import MAX_PROBLEMS
 from components.api.doubts import Doubt, may_be_program, spelling, template
 from components.api.infrastructure import INFRASTRUCTURE
 from components.api.kinds import ALL_KINDS, API_VERSIONS, KINDS, api_versions
@@ -199,6 +200,8 @@ class _Reader:
         """Warn of the doubtful values that nothing else is said of."""
         places = [place for place in wrong if place]
         for path, code, found, node in self.doubts:
+            if len(self.source.problems) >= MAX_PROBLEMS:
+                return
             if not _below(path, places) and not _below((*path, "[key]"), places) and not node.broken:
                 self.source.add(code, found.message, path, hint=found.help, at=node, severity=Severity.WARNING)
 

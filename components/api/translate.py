@@ -7,6 +7,7 @@ list.
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from math import isfinite
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from components.api import slips
 from components.api.base import MODELPLANE, Model
 from components.api.codes import Code
+from components.api.composed import MAX_PROBLEMS
 from components.api.doubts import template
 from components.api.near import did_you_mean, near, near_field
 from components.api.nodes import MappingNode, Node, PathPart, ScalarNode, SequenceNode, find, kind_of
@@ -47,14 +49,17 @@ _LOW: Final = ("greater_than_equal", "greater_than")
 _HIGH: Final = ("less_than_equal", "less_than")
 _YES: Final = {"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}
 _MOST_ALLOWED = 40  # names that a message lists
+_MOST_KEYS = 200  # keys of one mapping that are compared with what is missing
 _MOST_SHOWN = 100  # characters of a value that an advice repeats
 _GROUPED: Final = re.compile(r"-?[0-9]{1,3}(?:[_,][0-9]{3})+")
 _TRAILED: Final = re.compile(r"(-?[0-9]+)\s*[;,%A-Za-z]+")
 
 
 def translate(source: Source, errors: Iterable[Mapping[str, Any]]) -> None:
-    """Record every error of a document's validation with ``source``."""
+    """Record the errors of a document's validation with ``source``; after a hundred, more would help nobody."""
     for error in errors:
+        if len(source.problems) >= MAX_PROBLEMS:
+            return
         path = tuple(part for part in error["loc"] if part != "[key]")
         node = find(source.node, path)
         value = node.value
@@ -187,7 +192,7 @@ def _missing(source: Source, path: tuple[PathPart, ...]) -> None:
     assert holder is not None
     assert isinstance(found.value, MappingNode)
     inside = shape(holder)[field].model
-    for written in found.value.entries:
+    for written in islice(found.value.entries, _MOST_KEYS):
         if written not in shape(holder) and (
             _meant(written, (field,)) or (inside is not None and any(homes(inside, written)))
         ):

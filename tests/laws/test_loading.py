@@ -88,6 +88,8 @@ HOSTILE = {
     "number of parts": OWN_START + b"spec: {replicas: 1" + b"_1" * 100_000 + b"x}",
     "binary number": OWN_START + b"metadata: {labels: {a: 0b" + b"1" * 20_000 + b"}}",
     "lines of one text": b"a b\n" * 100_000 + b"c: d\n",
+    "unknown keys": OWN_START + b"spec:\n" + b"".join(b"  k%d:\n" % number for number in range(20_000)),
+    "doubtful labels": OWN_START + b"metadata: {labels: {" + b"".join(b"k%d: yes, " % n for n in range(20_000)) + b"}}",
     "NEL and separators": "a: b\u0085c: d\u2028e: f\u2029".encode(),
     "nothing": b"",
 }
