@@ -210,7 +210,7 @@ class Device(Ruled):
     """`DRA`: claimed from the driver. `Synthetic`: only matched for placement, never claimed."""
 
     driver: Text253
-    """DRA driver; also the domain of attribute and capacity names without one."""
+    """DRA driver, for a claimed device a DNS name of at most 63 characters; also the domain of names without one."""
 
     device_class_name: Text253 | None = None
     """DeviceClass of the claim; needed for DRA."""
@@ -219,10 +219,10 @@ class Device(Ruled):
     """Devices of this kind per node."""
 
     attributes: FrozenMap[str, Attribute] = Field(default=FrozenDict(), max_length=32)
-    """Attributes by bare or `domain/name` key."""
+    """Attributes by bare or `domain/name` key; names are C identifiers where the device is claimed."""
 
     capacity: FrozenMap[str, Capacity] = Field(default=FrozenDict(), max_length=32)
-    """Capacities by bare or `domain/name` key."""
+    """Capacities by bare or `domain/name` key; names are C identifiers where the device is claimed."""
 
 
 class InferenceClassSpec(Ruled):

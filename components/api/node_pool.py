@@ -83,7 +83,7 @@ class NodePool(Ruled):
     """Most nodes under autoscaling; without it the pool keeps `nodeCount`."""
 
     zones: Annotated[Items[Zone], distinct("the zone")] = ()
-    """Zones of the nodes; needed on EKS and GKE."""
+    """Zones of the nodes; needed on EKS and GKE, numbers on AKS, and without effect on Nebius and Vultr."""
 
     capacity_block: CapacityBlock | None = None
     """EKS only: a reserved Capacity Block."""

@@ -1,6 +1,6 @@
 """Law of the JSON Schemas: what a schema takes the models take, and the reverse.
 
-L5 A schema and its model give one verdict on every object whose fields are mixed freely, right and wrong, with ``null``
+L6 A schema and its model give one verdict on every object whose fields are mixed freely, right and wrong, with ``null``
 for what is absent; but for what JSON Schema cannot say, each with its reason.
 """
 
@@ -149,7 +149,7 @@ def mixtures(draw: st.DrawFn, model: type[Model]) -> Any:
 @given(data=st.data())
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_schema_and_its_model_give_one_verdict(model: type[Model], data: st.DataObject) -> None:
-    """L5: every model, whatever its fields hold together."""
+    """L6: every model, whatever its fields hold together."""
     made = data.draw(mixtures(model))
     found = broken(model, made)
     accepted = validator(model).is_valid(made)
