@@ -341,13 +341,13 @@ def _fused_optional(domain: str, name: str, *, attributes: bool) -> Closure:
 def _one_step(base: Closure, pos: int, key: Value) -> Closure:
     def step(env: Env) -> Value:
         value = base(env)
-        if type(value) is Opt:
-            found = get_optional(through_native(value.value), key)
-            return NOTHING if found is ABSENT else Opt(found)
         if value is NOTHING:
             return value
         try:
-            return get(value, key)
+            if type(value) is not Opt:
+                return get(value, key)
+            found = get_optional(through_native(value.value), key)
+            return NOTHING if found is ABSENT else Opt(found)
         except EvaluationError as error:
             raise placed(error, pos) from None
 

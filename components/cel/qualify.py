@@ -17,7 +17,6 @@ from components.cel.values import (
     CelMap,
     Cidr,
     IpAddress,
-    NamedFormat,
     Opt,
     TypeValue,
     UInt,
@@ -29,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_NO_NATIVE: Final = frozenset({Cell, Semver, IpAddress, Cidr, Url, NamedFormat})
+_NO_NATIVE: Final = frozenset({Cell, Semver, IpAddress, Cidr, Url})
 ABSENT: Final = object()
 """What an optional step finds where nothing is; an absent optional that a list or a map holds is a value."""
 KEYS: Final = frozenset({str, int, UInt, bool, float})
@@ -88,20 +87,21 @@ def get(value: Value, key: Value) -> Value:
 
 
 def get_optional(value: Value, key: Value) -> Value:
-    """Select or index; ``ABSENT`` for what is not there, and for values without fields."""
+    """Select or index; ``ABSENT`` for what is not there, and for values without fields.
+
+    What could not be moved through native types fails.
+    """
     if isinstance(value, CelMap):
         found = value.find(key)
         return ABSENT if found is None else found[1]
     if isinstance(value, list):
         index = index_of(key)
         return value[index] if 0 <= index < len(value) else ABSENT
+    if isinstance(value, EvaluationError):
+        raise value
     return ABSENT
 
 
 def is_present(value: Value, key: Value) -> bool:
     """Test for a field."""
-    return (
-        get_optional(value, key) is not ABSENT
-        if isinstance(value, list)
-        else (isinstance(value, CelMap) and value.find(key) is not None)
-    )
+    return get_optional(value, key) is not ABSENT
