@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine crash check bench docs lock clean toolchain venv
+.PHONY: help demo test fast engine crash check coverage bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -55,6 +55,10 @@ check: $(STAMP) ## formatter, linter, type checkers, import rules
 	@$(RUN)/ty check --quiet && echo "ty: ok"
 	@$(RUN)/mypy --no-error-summary && echo "mypy: ok"
 	@mkdir -p .berth && $(RUN)/lint-imports --no-logo > .berth/imports.txt 2>&1 || { cat .berth/imports.txt; exit 1; }; echo "imports: ok"
+
+coverage: $(STAMP) ## branches of the selector engine that its own tests do not take
+	@$(RUN)/coverage run --data-file=.coverage.cel --source=components/cel -m pytest -q tests/unit/cel tests/laws/test_selectors.py
+	@$(RUN)/coverage report --data-file=.coverage.cel --show-missing --skip-covered --fail-under=96
 
 bench: $(STAMP) ## measure, as ratios to a baseline in the same run
 	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done
