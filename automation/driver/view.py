@@ -15,12 +15,12 @@ from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
 from automation.render.remedy_view import remedy_view
 from automation.render.text import count, listed
+from automation.render.trace_view import leaving_view, trace_fields
 from automation.render.views import (
     AppliedStepView,
     ExplanationView,
     FailureView,
     FrontDoorView,
-    LeavingView,
     PlacementView,
     PlanView,
     PolicySummaryView,
@@ -57,14 +57,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         simulated=session.workspace.simulated,
         empty=plan.empty,
         placements=tuple(placement_view(plan, each) for each in plan.schedule.placements),
-        leaving=tuple(
-            LeavingView(
-                replica=str(each.id),
-                reason=each.reason.value,
-                successor=str(each.successor) if each.successor else None,
-            )
-            for each in plan.schedule.leaving
-        ),
+        leaving=tuple(map(leaving_view, plan.schedule.leaving)),
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
         steps=tuple(step_view(each) for each in plan.steps),
         front_doors=tuple(front_door_views(plan)),
@@ -156,21 +149,14 @@ def explanation_view(plan: Plan, namespace: str, deployment: str) -> Explanation
     trace = plan.schedule.trace.get((namespace, deployment))
     if trace is None:
         return None
-    own = [each for each in plan.schedule.placements if (each.id.namespace, each.id.deployment) == trace_key(trace)]
+    key = (namespace, deployment)
+    placed = [each for each in plan.schedule.placements if (each.id.namespace, each.id.deployment) == key]
+    leaving = [each for each in plan.schedule.leaving if (each.id.namespace, each.id.deployment) == key]
     return ExplanationView(
-        deployment=f"{namespace}/{deployment}",
-        wanted=trace.wanted,
-        placed=trace.placed,
-        summary=trace.summary,
-        placements=tuple(placement_view(plan, each) for each in own),
-        verdicts=tuple(verdict_view(each) for each in trace.verdicts),
-        next_replica=remedy_view(trace.beyond),
+        placements=tuple(placement_view(plan, each) for each in placed),
+        leaving=tuple(map(leaving_view, leaving)),
+        **trace_fields(trace),
     )
-
-
-def trace_key(trace: object) -> tuple[str, str]:
-    """Return the namespace and name of a trace."""
-    return (str(getattr(trace, "namespace", "")), str(getattr(trace, "deployment", "")))
 
 
 _ACTIONS: tuple[tuple[str, str, str], ...] = (

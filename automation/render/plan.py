@@ -6,6 +6,7 @@ from itertools import groupby
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
 from automation.render.views import (
     FrontDoorView,
+    LeavingView,
     PlacementView,
     PlanView,
     PolicySummaryView,
@@ -39,7 +40,7 @@ def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
         lines.append(Line())
     lines += front_door_lines(plan.front_doors)
     lines += placement_lines(plan.placements, width=width)
-    lines += _leaving(plan)
+    lines += leaving_lines(plan.leaving)
     for shortfall in plan.shortfalls:
         lines += shortfall_lines(shortfall, width=width)
     lines += _steps(plan)
@@ -98,11 +99,12 @@ def front_door_lines(doors: Sequence[FrontDoorView]) -> list[Line]:
     return [*lines, Line()]
 
 
-def _leaving(plan: PlanView) -> list[Line]:
-    if not plan.leaving:
+def leaving_lines(leaving: Sequence[LeavingView]) -> list[Line]:
+    """Return the replicas that go, and after whom."""
+    if not leaving:
         return []
     lines = [heading("Leaving")]
-    for each in plan.leaving:
+    for each in leaving:
         after = f", after {each.successor} serves" if each.successor else ""
         lines.append(line("  ", Span("-", "remove"), f" {each.replica} ({each.reason}{after})"))
     return [*lines, Line()]

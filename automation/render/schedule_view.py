@@ -3,10 +3,9 @@
 from typing import Any, Literal
 
 from automation.render.output_version import API_VERSION
-from automation.render.remedy_view import remedy_view
-from automation.render.views import LeavingView, RemedyView, View
+from automation.render.trace_view import leaving_view, trace_view
+from automation.render.views import DeploymentTraceView, LeavingView, View
 from automation.scheduling.result import Placed, Schedule
-from automation.scheduling.trace import DeploymentTrace
 
 
 class PlacedView(View):
@@ -42,50 +41,11 @@ class PoolStateView(View):
     excess: tuple[str, ...] = ()
 
 
-class PoolVerdictView(View):
-    """What one pool said; what does not apply is empty."""
-
-    pool: str
-    code: str
-    message: str
-    engine: str
-    member: str
-    request: str
-    expression: str
-    device: str
-    wanted: int | None
-    free: int | None
-
-
 class OverrunView(View):
     """A quota, a limit or a budget that does not hold as things are."""
 
     owner: str
     message: str
-
-
-class ClusterVerdictView(View):
-    """What one cluster said to one deployment."""
-
-    cluster: str
-    code: str
-    message: str
-    planned: bool
-    taken: int
-    wanted: int | None
-    free: int | None
-    pools: tuple[PoolVerdictView, ...]
-
-
-class DeploymentTraceView(View):
-    """The record of one deployment: a verdict for every cluster."""
-
-    deployment: str
-    wanted: int
-    placed: int
-    summary: str
-    next_replica: RemedyView
-    verdicts: tuple[ClusterVerdictView, ...]
 
 
 class ScheduleView(View):
@@ -106,14 +66,7 @@ def schedule_view(made: Schedule) -> ScheduleView:
     """Return a schedule as it is printed; every trace is worked out for it."""
     return ScheduleView(
         placements=tuple(map(_placed, made.placements)),
-        leaving=tuple(
-            LeavingView(
-                replica=str(each.id),
-                reason=each.reason.value,
-                successor=str(each.successor) if each.successor else None,
-            )
-            for each in made.leaving
-        ),
+        leaving=tuple(map(leaving_view, made.leaving)),
         shortfalls=tuple(
             ScheduleShortfallView(
                 deployment=f"{each.namespace}/{each.deployment}",
@@ -133,7 +86,7 @@ def schedule_view(made: Schedule) -> ScheduleView:
             for each in made.shrinking
         ),
         overruns=tuple(OverrunView(owner=each.owner, message=each.message) for each in made.overruns),
-        deployments=tuple(_trace(made.trace[key]) for key in made.trace),
+        deployments=tuple(trace_view(made.trace[key]) for key in made.trace),
     )
 
 
@@ -148,41 +101,4 @@ def _placed(each: Placed) -> PlacedView:
         shape=each.digest,
         labels=dict(sorted(each.labels.items())),
         placement=tuple(engine.to_json() for engine in each.placement),
-    )
-
-
-def _trace(trace: DeploymentTrace) -> DeploymentTraceView:
-    return DeploymentTraceView(
-        deployment=f"{trace.namespace}/{trace.deployment}",
-        wanted=trace.wanted,
-        placed=trace.placed,
-        summary=trace.summary,
-        next_replica=remedy_view(trace.beyond),
-        verdicts=tuple(
-            ClusterVerdictView(
-                cluster=each.cluster,
-                code=each.code.value,
-                message=each.message,
-                planned=each.planned,
-                taken=each.taken,
-                wanted=each.wanted,
-                free=each.free,
-                pools=tuple(
-                    PoolVerdictView(
-                        pool=pool.pool,
-                        code=pool.code.value,
-                        message=pool.message,
-                        engine=pool.engine,
-                        member=pool.member,
-                        request=pool.request,
-                        expression=pool.expression,
-                        device=pool.device,
-                        wanted=pool.wanted,
-                        free=pool.free,
-                    )
-                    for pool in each.pools
-                ),
-            )
-            for each in trace.verdicts
-        ),
     )

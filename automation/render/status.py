@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from automation.render.plan import next_lines, placement_lines, resource_lines, shortfall_lines, verdict_lines
+from automation.render.plan import (
+    leaving_lines,
+    next_lines,
+    placement_lines,
+    resource_lines,
+    shortfall_lines,
+    verdict_lines,
+)
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
 from automation.render.views import (
     ConditionView,
@@ -87,8 +94,37 @@ def explanation_lines(explanation: ExplanationView, *, width: int) -> list[Line]
     head = f"{explanation.deployment}: {explanation.placed} of {explanation.wanted} placed"
     lines = [line(Span(head, style)), line(explanation.summary), Line()]
     lines += placement_lines(explanation.placements, width=width)
-    lines += verdict_lines(explanation.verdicts, width=width)
+    lines += leaving_lines(explanation.leaving)
+    lines += _score_lines(explanation, width=width)
+    lines += verdict_lines([each.brief for each in explanation.verdicts], width=width)
     return [*lines, *next_lines(explanation.next_replica)]
+
+
+def _score_lines(explanation: ExplanationView, *, width: int) -> list[Line]:
+    """Return by what the clusters of new replicas were chosen."""
+    if not explanation.chosen:
+        return []
+    columns = [
+        Column("NEW REPLICA"),
+        Column("OWN"),
+        Column("REGION", drop=3),
+        Column("SIZES", drop=2),
+        Column("USD/HOUR"),
+        Column("WANTED", drop=1),
+    ]
+    rows = [
+        (
+            each.replica,
+            str(each.score.own),
+            str(each.score.region),
+            "mixed" if each.score.mixes else "one",
+            each.score.cost or "",
+            str(each.score.wanted),
+        )
+        for each in explanation.chosen
+    ]
+    said = line(f"  The first of these that differs decides: {', '.join(explanation.order)}")
+    return [heading("Scores"), *table(columns, rows, width=width, indent=2), said, Line()]
 
 
 def drift_lines(drift: DriftView) -> list[Line]:

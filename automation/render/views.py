@@ -240,8 +240,78 @@ class StatusView(View):
     """Who holds which stack since when, and what follows from it."""
 
 
+class PoolVerdictView(View):
+    """What one pool said; what does not apply is empty."""
+
+    pool: str
+    code: str
+    message: str
+    engine: str
+    member: str
+    request: str
+    expression: str
+    device: str
+    wanted: int | None
+    free: int | None
+
+
+class ScoreView(View):
+    """What a cluster is compared by with others that have room; ``cost`` in USD per hour, null when nobody knows."""
+
+    own: int
+    region: int
+    mixes: bool
+    cost: str | None
+    wanted: int
+
+
+class ChoiceView(View):
+    """A new replica, and what its cluster scored when it was its turn."""
+
+    replica: str
+    score: ScoreView
+
+
+class ClusterVerdictView(View):
+    """What one cluster said to one deployment."""
+
+    cluster: str
+    code: str
+    message: str
+    planned: bool
+    taken: int
+    wanted: int | None
+    free: int | None
+    pools: tuple[PoolVerdictView, ...]
+    score: ScoreView | None
+    """That of one more replica, where no filter refuses it."""
+
+    @property
+    def brief(self) -> VerdictView:
+        """The same with one line for each pool."""
+        lines = tuple(f"{pool.pool}: {pool.message}" for pool in self.pools)
+        return VerdictView(**{name: getattr(self, name) for name in _BRIEF}, pools=lines)
+
+
+class DeploymentTraceView(View):
+    """The record of one deployment: a verdict for every cluster."""
+
+    deployment: str
+    wanted: int
+    placed: int
+    summary: str
+    next_replica: RemedyView
+    order: tuple[str, ...]
+    """What clusters with room are compared by, what counts first before the rest."""
+    chosen: tuple[ChoiceView, ...]
+    verdicts: tuple[ClusterVerdictView, ...]
+
+
+_BRIEF = ("cluster", "code", "message", "planned", "taken", "wanted", "free")
+
+
 class ExplanationView(View):
-    """What ``berth explain`` answers for one deployment."""
+    """What ``berth explain`` answers for one deployment: the whole record of the decision, and what becomes of it."""
 
     api_version: Literal["berth.dev/output/v1"] = API_VERSION
     kind: Literal["Explanation"] = "Explanation"
@@ -250,8 +320,12 @@ class ExplanationView(View):
     placed: int
     summary: str
     placements: tuple[PlacementView, ...] = ()
-    verdicts: tuple[VerdictView, ...] = ()
+    leaving: tuple[LeavingView, ...] = ()
     next_replica: RemedyView | None = None
+    order: tuple[str, ...] = ()
+    """What clusters with room are compared by, what counts first before the rest."""
+    chosen: tuple[ChoiceView, ...] = ()
+    verdicts: tuple[ClusterVerdictView, ...] = ()
 
 
 class DriftView(View):

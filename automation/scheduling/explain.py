@@ -5,22 +5,24 @@ Since pods are only added while a pass places, what had no room when it was aske
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from functools import reduce
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import groupby
 from operator import or_
 
 from automation.scheduling.existing import NamespacedName
-from automation.scheduling.filters import Filters
+from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
+from automation.scheduling.order import order_of
 from automation.scheduling.remedy import Limiting, Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
-from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase
-from automation.scheduling.trace import DeploymentTrace
+from automation.scheduling.scores import Scores
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase, Strategy
+from automation.scheduling.trace import DeploymentTrace, Verdicts
 from automation.scheduling.verdict import Code, PoolVerdict, Verdict
 from automation.scheduling.work import Work
 from components.checks.taints import untolerated
@@ -37,6 +39,7 @@ class Explainer:
         rooms: RoomExplainer,
         works: Mapping[NamespacedName, Work],
         *,
+        strategy: Strategy,
         limit: Limiting,
         sights: Mapping[str, str],
     ) -> None:
@@ -45,6 +48,8 @@ class Explainer:
         self._hostings = hostings
         self._rooms = rooms
         self._limit = limit
+        self._strategy = strategy
+        self._scores = Scores(filters, ledger)
         self._remedies = Remedies(filters, ledger, limit)
         self._works = works
         self._sights = sights
@@ -56,13 +61,22 @@ class Explainer:
         work = self._works[key]
         taken = Counter(identity.cluster for identity in work.current)
         taken.update(replica.id.cluster for replica in (*work.waiting, *work.stranded))
-        codes = self._codes(work)
-        verdicts = tuple(
-            self._verdict(work, position, codes.get(position), taken[cluster.name])
-            for position, cluster in enumerate(self._filters.clusters)
+        refused = tuple(self._filters.refused(work.deployment, work.need))
+
+        def verdict(position: int) -> Verdict:
+            code = self._first(work, refused, position)
+            return self._verdict(work, position, code, taken[self._filters.clusters[position].name])
+
+        return DeploymentTrace(
+            *key,
+            work.deployment.replicas,
+            work.placed,
+            Verdicts(self._filters.position, verdict),
+            self.summary(work),
+            order_of(work.deployment.strategy or self._strategy),
+            tuple(self._scores.chosen(work)),
+            partial(self._remedies.next, work),
         )
-        beyond = self._remedies.next(work)
-        return DeploymentTrace(*key, work.deployment.replicas, work.placed, verdicts, self.summary(work), beyond)
 
     def summary(self, work: Work) -> str:
         """Return one line: how many clusters were refused for what, worst first."""
@@ -73,10 +87,10 @@ class Explainer:
             clusters = sorted({identity.cluster for identity in work.current} | {r.id.cluster for r in work.waiting})
             where = f" on {', '.join(clusters)}" if clusters else ""
             return f"{work.placed} of {work.deployment.replicas} placed{where}"
-        codes = Counter(self._codes(work).values())
+        codes = self._counts(work)
         limited = [each for each in (self._limit(work, each) for each in self._limited(work)) if each]
         codes.update(each.code for each in limited)
-        codes[Code.NO_ROOM] += total - sum(codes.values())
+        codes[Code.NO_ROOM] += total - codes.total()
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
         numbers = f" ({limited[0].message})" if limited else ""
         return f"0/{total} clusters: {', '.join(parts)}{numbers}"
@@ -108,24 +122,36 @@ class Explainer:
 
     def refusals(self, work: Work) -> dict[int, str]:
         """Return why a filter refuses each cluster on which replicas wait with an older shape, by position."""
-        codes = self._codes(work)
+        refused = tuple(self._filters.refused(work.deployment, work.need))
         found = {}
         for position in sorted({self._filters.position[replica.id.cluster] for replica in work.waiting}):
-            if position in codes:
-                name, code = self._filters.clusters[position].name, codes[position]
+            code = self._first(work, refused, position)
+            if code is not None:
+                name = self._filters.clusters[position].name
                 head = "the new one suits no pool of" if code in _OF_POOLS else "nothing new is put on"
                 found[position] = f"{head} cluster {name}: {self._refusal(work, position, code)[0]}"
         return found
 
-    def _codes(self, work: Work) -> dict[int, Code]:
-        """Return the first failing filter of every refused cluster, room aside."""
-        codes: dict[int, Code] = {}
-        seen = 0
+    def _first(self, work: Work, refused: Sequence[tuple[Code, Clusters]], position: int) -> Code | None:
+        """Return the first failing filter of a cluster, room aside."""
+        code = next((code for code, clusters in refused if clusters >> position & 1), None)
+        return self._unhosted_code(work, position) if code is Code.NO_MATCH else code
+
+    def _counts(self, work: Work) -> Counter[Code]:
+        """Count the clusters by the first filter that refuses them, room aside; alike ones are looked at once."""
+        counts: Counter[Code] = Counter()
+        seen: Clusters = 0
         for code, clusters in self._filters.refused(work.deployment, work.need):
-            for position in self._filters.members(clusters & ~seen):
-                codes[position] = self._unhosted_code(work, position) if code is Code.NO_MATCH else code
+            left = clusters & ~seen
             seen |= clusters
-        return codes
+            if code is not Code.NO_MATCH:
+                counts[code] += left.bit_count()
+                continue
+            for alike in self._filters.alike:
+                some = alike & left
+                if some:
+                    counts[self._unhosted_code(work, some.bit_length() - 1)] += some.bit_count()
+        return counts
 
     def _unhosted_code(self, work: Work, position: int) -> Code:
         """Say why no pool of a cluster hosts a need: an error if there is one, else what came closest."""
@@ -151,23 +177,23 @@ class Explainer:
             wanted, free = (worst.wanted, worst.free) if worst else (None, None)
             return Verdict(cluster.name, code, message, planned, taken, wanted, free, pools)
         pools = tuple(self._pools(work, position))
+        hosting = self._filters.hosting(work.need, position) if code is None else None
+        options = self._ledger.room(position, hosting) if hosting else None
+        limit = self._limit(work, position) if code is None else None
+        score = self._scores.of(work, position, options) if options and limit is None else None
         if taken:
             message = f"holds {taken} of its replicas"
-            limit = self._limit(work, position) if code is None else None
             if code is not None:
                 message += f"; gets no more: {self._refusal(work, position, code)[0]}"
             elif limit is not None:
                 message += f"; gets no more: {limit.message}"
-            return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools)
-        limit = self._limit(work, position)
+            return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools, score=score)
         if limit is not None:
             return Verdict(cluster.name, limit.code, limit.message, planned, 0, limit.wanted, limit.free, pools)
-        hosting = self._filters.hosting(work.need, position)
         assert hosting is not None
-        if self._ledger.room(position, hosting) is not None:
-            return Verdict(
-                cluster.name, Code.FITS, "has room; nothing is missing that it could take", planned, pools=pools
-            )
+        if options is not None:
+            message = "has room; nothing is missing that it could take"
+            return Verdict(cluster.name, Code.FITS, message, planned, pools=pools, score=score)
         fabric = self._fabric(work, position)
         if fabric:
             return Verdict(cluster.name, Code.NO_FABRIC, fabric, planned, pools=pools)

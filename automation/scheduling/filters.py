@@ -114,6 +114,11 @@ class Filters:
             known = self._ranked[need.number] = tuple(sorted(ranks.items()))
         return known
 
+    @property
+    def alike(self) -> Iterator[Clusters]:
+        """The sets of clusters whose pools are of the same kinds; each cluster is in one."""
+        return (clusters for _, clusters in self._profile_sets)
+
     def hosting_clusters(self, need: Need) -> Clusters:
         """Return all of them as one set."""
         return reduce(or_, (clusters for _, clusters in self.ranked(need)), 0)

@@ -33,8 +33,7 @@ def freed(schedule: Schedule, *, left: Collection[ReplicaId] | None = None) -> I
     for short in schedule.shortfalls if going else ():
         key = (short.namespace, short.deployment)
         trace = schedule.trace.get(key)
-        verdicts = trace.verdicts if trace else ()
-        full = tuple(each.cluster for each in verdicts if each.cluster in going and _is_full(each))
+        full = tuple(name for name in sorted(going) if trace and _is_full(trace.verdicts.get(name)))
         if full:
             yield Freed(key, full, tuple(replica for cluster in full for replica in going[cluster]))
 
@@ -53,8 +52,10 @@ def renamed(snapshot: Snapshot, schedule: Schedule) -> Iterator[tuple[Namespaced
             yield (each.namespace, old), each.key
 
 
-def _is_full(verdict: Verdict) -> bool:
+def _is_full(verdict: Verdict | None) -> bool:
     """Whether room is all that is missing, on the cluster or on a pool of it."""
+    if verdict is None:  # the cluster is gone with what runs on it
+        return False
     if verdict.code is Code.TAKEN:
         return any(pool.code is Code.NO_ROOM for pool in verdict.pools)
     return verdict.code is Code.NO_ROOM

@@ -47,6 +47,11 @@ def rank_in(strategy: Strategy, rank: Rank) -> Key:
     return () if strategy is Strategy.COMPATIBLE else rank
 
 
+def order_of(strategy: Strategy) -> tuple[str, ...]:
+    """Return what a strategy compares clusters by, in words, what counts first before the rest."""
+    return _WORDS[strategy]
+
+
 def _spread(each: Standing) -> Key:
     return (each.own, each.region, each.mixes, *each.rank, each.position)
 
@@ -69,3 +74,12 @@ _KEYS: dict[Strategy, Callable[[Standing], Key]] = {
     Strategy.PACK: _pack,
     Strategy.COST: _cost,
 }
+_OWN, _REGION, _MIXES = "fewest own replicas", "fewest own replicas in the region", "pods of one size"
+_RANK = ("a known price", "lowest cost", "hardware that the fleet wants least")
+_WORDS: dict[Strategy, tuple[str, ...]] = {
+    Strategy.SPREAD: (_OWN, _REGION, _MIXES, *_RANK, "name"),
+    Strategy.COMPATIBLE: (_OWN, "name"),
+    Strategy.PACK: ("most own replicas", _MIXES, *_RANK, "name"),
+    Strategy.COST: (*_RANK[:2], _OWN, _REGION, _MIXES, _RANK[2], "name"),
+}
+"""The keys above in words."""

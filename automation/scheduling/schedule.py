@@ -245,6 +245,7 @@ class Pass:
             self.hostings,
             self._rooms(works),
             works,
+            strategy=options.strategy,
             limit=self.placer.limit,
             sights=sights,
         )

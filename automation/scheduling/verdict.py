@@ -4,6 +4,7 @@ Codes are few and stable, ordered by severity: the verdict of a cluster is its f
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 
@@ -106,11 +107,27 @@ class PoolVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """What a cluster is compared by with others that have room; which part counts first is the strategy's order."""
+
+    own: int
+    """Replicas of the deployment on the cluster."""
+    region: int
+    """Replicas of it in the cluster's region; on the cluster, where nobody knows the region."""
+    mixes: bool
+    """Whether pods of other sizes are on the pools that it takes, which costs room."""
+    cost: Decimal | None
+    """USD per hour of the nodes, or shares of nodes, that it takes; None when a price is not known."""
+    wanted: int
+    """Pods of the fleet that the same hardware suits."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Why a cluster was taken, passed over or refused for one deployment.
 
     ``taken`` counts the deployment's replicas there in the schedule. ``planned`` marks a cluster that this plan
-    creates.
+    creates. ``score`` is that of one more replica, where no filter refuses it.
     """
 
     cluster: str
@@ -121,3 +138,4 @@ class Verdict:
     wanted: int | None = None
     free: int | None = None
     pools: tuple[PoolVerdict, ...] = ()
+    score: Score | None = None

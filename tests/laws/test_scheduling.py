@@ -138,6 +138,7 @@ def test_l3_the_order_of_the_input_means_nothing(story: Story, dice: random.Rand
     one, other = run(snapshot), run(mixed)
     assert one == other
     assert dict(one.trace) == dict(other.trace)
+    assert [one.trace[key].beyond for key in one.trace] == [other.trace[key].beyond for key in other.trace]
 
 
 @LAW
@@ -214,3 +215,8 @@ def test_l7_l8_every_cluster_has_a_verdict_that_agrees_with_the_decision(story: 
         assert bool(short) or trace.placed == wanted
         if trace.placed < wanted:
             assert not any(each.code is Code.FITS for each in trace.verdicts)
+        if trace.placed < wanted and names:
+            said = dict(each.split(" ", 1)[::-1] for each in trace.summary.partition(": ")[2].split(", "))
+            assert sum(map(int, said.values())) == len(names)
+            for code, number in Counter(each.code for each in trace.verdicts).items():
+                assert code in {Code.TAKEN, Code.NO_ROOM, Code.NO_FABRIC} or int(said[code.noun]) >= number

@@ -4,6 +4,8 @@ from typing import Final
 
 from automation.render.views import (
     AppliedStepView,
+    ChoiceView,
+    ClusterVerdictView,
     ConditionView,
     DeploymentView,
     DestroyedView,
@@ -16,7 +18,10 @@ from automation.render.views import (
     PlanView,
     PolicySummaryView,
     PolicyView,
+    PoolVerdictView,
+    RemedyView,
     ResourceView,
+    ScoreView,
     ShortfallView,
     StatusView,
     StepView,
@@ -188,7 +193,64 @@ STATUS: Final = StatusView(
     leases=("dev by sam@host (pid 41, `berth up`) since 2026-11-02T08:00:00+00:00: no such process runs here",),
 )
 EXPLANATION: Final = ExplanationView(
-    deployment="ml-team/deepseek-v3", wanted=2, placed=0, summary="2 clusters refused", verdicts=VERDICTS
+    deployment="ml-team/deepseek-v3",
+    wanted=2,
+    placed=1,
+    summary="0/2 clusters: 1 without GPU pools, 1 full",
+    next_replica=RemedyView(
+        answer="never", message="never fits: no pool of any cluster can carry it", cluster="", growth=()
+    ),
+    order=("fewest own replicas", "name"),
+    chosen=(
+        ChoiceView(
+            replica="ml-team/deepseek-v3/eks-euw1/0",
+            score=ScoreView(own=0, region=1, mixes=False, cost="98.32", wanted=12),
+        ),
+        ChoiceView(
+            replica="ml-team/deepseek-v3/eks-euw1/1",
+            score=ScoreView(own=1, region=2, mixes=True, cost=None, wanted=12),
+        ),
+    ),
+    leaving=(LeavingView(replica="ml-team/deepseek-v3/eks-use1/0", reason="drained"),),
+    verdicts=(
+        ClusterVerdictView(
+            cluster="eks-euw1",
+            code="no-room",
+            message="wanted 8 devices of h100, free 6 of 8",
+            planned=True,
+            taken=0,
+            wanted=8,
+            free=6,
+            pools=(
+                PoolVerdictView(
+                    pool="l4",
+                    code="no-match",
+                    message="request gpus: l4 does not satisfy"
+                    " device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0",
+                    engine="main",
+                    member="Standalone",
+                    request="gpus",
+                    expression="device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80Gi')) >= 0",
+                    device="l4",
+                    wanted=8,
+                    free=None,
+                ),
+                PoolVerdictView(
+                    pool="h100",
+                    code="no-room",
+                    message="wanted 8 devices of h100, free 6 of 8",
+                    engine="main",
+                    member="",
+                    request="",
+                    expression="",
+                    device="",
+                    wanted=8,
+                    free=6,
+                ),
+            ),
+            score=None,
+        ),
+    ),
 )
 DRIFT: Final = DriftView(
     environment="dev",

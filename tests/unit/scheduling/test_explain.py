@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -11,8 +12,8 @@ from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device, Options
-from automation.scheduling.trace import Trace
-from automation.scheduling.verdict import Code, Verdict
+from automation.scheduling.trace import Trace, Verdicts
+from automation.scheduling.verdict import Code, Score, Verdict
 from components.cel.selector import Outcome
 from components.lock import CacheEntry, CacheShape
 from components.naming import CacheId
@@ -305,6 +306,51 @@ def test_a_trace_is_a_mapping_that_computes_once() -> None:
     with pytest.raises(KeyError):
         trace["ml", "x"]
     assert not Trace()
+
+
+def test_a_verdict_is_worked_out_when_it_is_looked_at() -> None:
+    """Once, and no other with it; slices, negative positions and unknown clusters are those of a sequence."""
+    asked: list[int] = []
+
+    def judge(position: int) -> Verdict:
+        asked.append(position)
+        return Verdict("ab"[position], Code.FITS, "has room")
+
+    verdicts = Verdicts({"a": 0, "b": 1}, judge)
+    assert (len(verdicts), verdicts.of("b").cluster, verdicts[-1].cluster) == (2, "b", "b")
+    assert asked == [1]
+    assert verdicts.get("c") is None
+    assert [each.cluster for each in verdicts[:]] == ["a", "b"]
+    assert asked == [1, 0]
+    assert verdicts == Verdicts({"a": 0, "b": 1}, judge)
+    assert verdicts != ()
+
+
+def test_the_chosen_have_scores() -> None:
+    """What each cluster was compared by when it was its turn, live replicas counted, as if nothing came after."""
+    wanted = deployment("d", 4, engine("main", member(4)), engine("other", member(4)))
+    clusters = [
+        cluster("a", pool(nodes=9, price=Decimal(10)), region="east"),
+        cluster("b", pool(nodes=9), region="east"),
+        cluster("c", pool(nodes=9, price=Decimal(30)), pool("spare", gpu(count=4)), region="west"),
+        cluster("d", pool(nodes=0)),
+    ]
+    trace = plan(clusters, [wanted], [live(wanted, "a")]).trace["ml", "d"]
+    assert [(str(each.replica), each.score) for each in trace.chosen] == [
+        ("ml/d/c/0", Score(own=0, region=0, mixes=False, cost=Decimal(30), wanted=16)),
+        ("ml/d/b/0", Score(own=0, region=1, mixes=False, cost=None, wanted=16)),
+        ("ml/d/c/1", Score(own=1, region=1, mixes=False, cost=Decimal(30), wanted=16)),
+    ]
+    assert trace.order[:2] == ("fewest own replicas", "fewest own replicas in the region")
+    assert trace.verdict("a").score == Score(own=1, region=2, mixes=False, cost=Decimal(10), wanted=16)
+    assert trace.verdict("d").score is None
+
+
+def test_a_score_says_where_sizes_are_mixed() -> None:
+    """A second size on the pool costs room, and so it is said."""
+    small, large = deployment("a", 1, engine("main", member(1))), deployment("b", 1, engine("main", member(4)))
+    trace = plan([cluster("x", pool(nodes=3))], [small, large]).trace
+    assert [each.score.mixes for key in trace for each in trace[key].chosen] == [True, True]
 
 
 GUARDED = pool("gpus", gpu(capacity=()))
