@@ -25,7 +25,7 @@ BUDGET = 20_000
 """Replicas that are lifted to see whether it helps, in one pass."""
 MOST_MOVES = 8
 """Replicas of one cluster that are moved for one that gets a place."""
-DEPTH = 2
+DEPTH = 3
 """How long a chain of moves may be, each making room for the one before."""
 
 

@@ -15,7 +15,7 @@ from automation.scheduling.verdict import Score, Verdict
 from components.naming import ReplicaId
 
 
-class Verdicts(Sequence[Verdict]):
+class Verdicts(Sequence[Verdict]):  # noqa: PLW1641 (nobody keys by a record, and None as its hash is no type)
     """The verdicts of one deployment by cluster, in order of names; equal when all of them are."""
 
     def __init__(self, positions: Mapping[str, int], judge: Callable[[int], Verdict]) -> None:

@@ -39,7 +39,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
-    """Answer a toy selector: ``any``, ``none``, ``boom``, ``name=h100``, or a number of GiB of memory at least.
+    """Answer a toy selector: ``any``, ``none``, ``boom``, ``name=h100|a100``, or a number of GiB of memory at least.
 
     A device without memory makes the last one an error, as an unguarded selector is.
     """
@@ -49,7 +49,7 @@ def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
         return Outcome.ERROR, "no such key: x"
     name = re.fullmatch(r"name=(.+)", expression)
     if name:
-        return (Outcome.MATCH if device.name == name[1] else Outcome.NO_MATCH), ""
+        return (Outcome.MATCH if device.name in name[1].split("|") else Outcome.NO_MATCH), ""
     memory = dict(device.capacity).get("memory")
     if memory is None:
         return Outcome.ERROR, "no such key: memory"
