@@ -16,7 +16,7 @@ from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
-from automation.scheduling.order import order_of
+from automation.scheduling.order import order_of, strategy_for
 from automation.scheduling.remedy import Limiting, Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
@@ -73,7 +73,7 @@ class Explainer:
             work.placed,
             Verdicts(self._filters.position, verdict),
             self.summary(work),
-            order_of(work.deployment.strategy or self._strategy),
+            order_of(strategy_for(work.deployment, self._strategy)),
             tuple(self._scores.chosen(work)),
             partial(self._remedies.next, work),
         )
@@ -147,7 +147,7 @@ class Explainer:
             if code is not Code.NO_MATCH:
                 counts[code] += left.bit_count()
                 continue
-            for alike in self._filters.alike:
+            for alike in self._filters.sorts:
                 some = alike & left
                 if some:
                     counts[self._unhosted_code(work, some.bit_length() - 1)] += some.bit_count()

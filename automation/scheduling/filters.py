@@ -5,7 +5,7 @@ operations for ten clusters and for ten thousand, and everything that depends on
 computed once. Each filter is one code; a cluster's verdict is its first failing one in order of severity.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 
@@ -115,9 +115,9 @@ class Filters:
         return known
 
     @property
-    def alike(self) -> Iterator[Clusters]:
-        """The sets of clusters whose pools are of the same kinds; each cluster is in one."""
-        return (clusters for _, clusters in self._profile_sets)
+    def sorts(self) -> Collection[Clusters]:
+        """The sets of clusters that are alike; each cluster is in one."""
+        return self._profile_sets.values()
 
     def hosting_clusters(self, need: Need) -> Clusters:
         """Return all of them as one set."""

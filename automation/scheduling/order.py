@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from automation.scheduling.hosting import Rank
-from automation.scheduling.snapshot import Strategy
+from automation.scheduling.snapshot import Deployment, Strategy
 
 Key = tuple[object, ...]
 
@@ -28,6 +28,11 @@ class Standing:
     rank: Rank
     position: int
     """The cluster's place in the order of names."""
+
+
+def strategy_for(deployment: Deployment, environment: Strategy) -> Strategy:
+    """Return the order of goals of a deployment; the predecessor's holds for the whole environment."""
+    return environment if environment is Strategy.COMPATIBLE else deployment.strategy or environment
 
 
 def key_of(strategy: Strategy) -> Callable[[Standing], Key]:

@@ -17,7 +17,7 @@ from automation.scheduling.hosting import Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.limits import NOTHING, Amounts
 from automation.scheduling.needs import Need
-from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in
+from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in, strategy_for
 from automation.scheduling.refused import Refused
 from automation.scheduling.snapshot import Strategy
 from automation.scheduling.work import Work
@@ -72,7 +72,7 @@ class Placer:
         ``own`` counts the deployment's replicas by cluster and is kept up to date. Each new one may take what
         ``release`` says beyond its limits, because one goes for it.
         """
-        strategy = self._strategy_of(work)
+        strategy = strategy_for(work.deployment, self._strategy)
         search = _Search(
             work,
             strategy,
@@ -233,9 +233,3 @@ class Placer:
             known = [[bucket[rank] for rank in sorted(bucket)] for bucket in buckets.values()]
             self._buckets[strategy, need.number] = known
         return known
-
-    def _strategy_of(self, work: Work) -> Strategy:
-        """Return the order of goals of a deployment; the predecessor's holds for the whole environment."""
-        if self._strategy is Strategy.COMPATIBLE:
-            return self._strategy
-        return work.deployment.strategy or self._strategy
