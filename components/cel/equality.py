@@ -224,10 +224,8 @@ def contains(container: Value, element: Value) -> bool:
             except EvaluationError:
                 continue
         return False
+    if type(container) is DomainMap:  # its keys are texts of Go; whatever is no text is not among them
+        return type(element) is str and CelMap.find(container, element) is not None
     if isinstance(container, CelMap):
-        return (
-            CelMap.find(container, element) is not None
-            if type(container) is DomainMap
-            else (container.find(element) is not None)
-        )
+        return container.find(element) is not None
     raise no_overload()

@@ -236,7 +236,7 @@ class _Coster:
 
     def node_of(self, node: Expr) -> Node:
         path = self._path(node)
-        if path.steps()[:1] in (["@result"], ["__result__"]):
+        if path.root in {"@result", "__result__"}:
             path = NOWHERE
         return Node(path, self.types[node.id], node, self.computed_size(node))
 

@@ -79,6 +79,11 @@ class Path:
             array = [*array, step, *[""] * (length - 1)]
         return Path(array, length + 1)
 
+    @property
+    def root(self) -> str:
+        """The variable it starts at; empty for no path."""
+        return self._array[0] if self._length else ""
+
     def steps(self) -> list[str]:
         """Give the steps as they are now."""
         return self._array[: self._length]
@@ -105,9 +110,9 @@ _DOMAIN, _ID, _ENTRIES, _VALUE = 63, 32, 32, 64
 
 def declared_size(path: Path) -> Size | None:
     """Give the declared bound of a path below ``device``."""
-    steps = path.steps()
-    if not steps or steps[0] != "device":
+    if path.root != "device":
         return None
+    steps = path.steps()
     if len(steps) == 1:
         return (0, 0)
     field = steps[1]
