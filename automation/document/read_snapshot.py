@@ -170,6 +170,8 @@ class _Reader:
                 repin_dwell=document.options.repin_dwell,
                 preemption=document.options.preemption,
                 observation_age=document.options.observation_age,
+                max_surge=document.options.max_surge,
+                max_surge_per_cluster=document.options.max_surge_per_cluster,
             ),
             now=document.now,
             quotas={
@@ -239,6 +241,7 @@ class _Reader:
             spot=part.spot,
             strategy=Strategy(part.strategy) if part.strategy else None,
             max_cost_per_hour=part.max_cost_per_hour,
+            max_surge=part.max_surge,
             fabric=FabricNeed(part.fabric) if part.fabric is not None else None,
         )
 

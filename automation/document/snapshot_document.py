@@ -19,6 +19,7 @@ API_VERSION: Final = "berth.dev/snapshot/v1"
 KIND: Final = "Snapshot"
 
 Count = Annotated[int, Field(ge=0)]
+Surge = Annotated[int, Field(ge=1)]
 Price = Annotated[Decimal, Field(ge=0)]
 
 
@@ -222,6 +223,9 @@ class DeploymentPart(Part):
     max_cost_per_hour: Price | None = None
     """Most US dollars per hour that all its replicas may cost."""
 
+    max_surge: Surge | None = None
+    """How many of its replicas may exist beside the ones they replace; as many as fit without it."""
+
     fabric: Literal["Any", "EFA", "InfiniBand", "None"] | None = None
     """What its gangs need. Without it pods on one pool need none, and pods on two pools a common one."""
 
@@ -286,6 +290,12 @@ class OptionsPart(Part):
 
     preemption: bool = False
     """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""
+
+    max_surge: Surge | None = None
+    """How many replicas of the fleet may exist beside the ones they replace; as many as fit without it."""
+
+    max_surge_per_cluster: Surge | None = None
+    """How many of them on one cluster."""
 
 
 class QuotaPart(Part):

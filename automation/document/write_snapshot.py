@@ -27,6 +27,8 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
                 "repin_dwell": snapshot.options.repin_dwell,
                 "preemption": snapshot.options.preemption,
                 "observation_age": snapshot.options.observation_age,
+                "max_surge": snapshot.options.max_surge,
+                "max_surge_per_cluster": snapshot.options.max_surge_per_cluster,
             },
             "hardware": hardware.listed(),
             "shapes": {digest: shapes[digest] for digest in sorted(shapes)},
@@ -145,6 +147,7 @@ def _deployment(wanted: Deployment) -> dict[str, Any]:
         "spot": wanted.spot,
         "strategy": wanted.strategy.value if wanted.strategy else None,
         "max_cost_per_hour": wanted.max_cost_per_hour,
+        "max_surge": wanted.max_surge,
         "fabric": wanted.fabric.value if wanted.fabric else None,
     }
 

@@ -14,6 +14,7 @@ from automation.scheduling.reason import Reason
 from automation.scheduling.result import Placed, Shortfall
 from automation.scheduling.retain import Judge
 from automation.scheduling.snapshot import Deployment
+from automation.scheduling.surges import AT_THE_LIMIT
 from automation.scheduling.work import New, Work
 from components.lock import Claim, EnginePlacement, MemberPlacement
 from components.naming import ReplicaId, replica_name
@@ -58,7 +59,7 @@ class Assembly:
         """
         for (namespace, name), work in self._works.items():
             wanted, placed = work.deployment.replicas, work.placed
-            if placed < wanted or work.waiting or work.stranded:
+            if placed < wanted or work.waiting or work.stranded or work.deferred:
                 yield Shortfall(
                     namespace,
                     name,
@@ -77,9 +78,10 @@ class Assembly:
             yield self._kept(replica, reason, work.deployment, predecessors.get(replica.id))
         for replica in work.waiting:
             yield self._kept(replica, Reason.EDIT_WAITS, None)
-        for replica in work.stranded:
+        staying = [(replica, Reason.NOWHERE_TO_GO) for replica in work.stranded]
+        for replica, reason in [*staying, *((replica, Reason.MOVE_WAITS) for replica in work.deferred)]:
             same = work.deployment if replica.entry.shape == work.deployment.digest else None
-            yield self._kept(replica, Reason.NOWHERE_TO_GO, same)
+            yield self._kept(replica, reason, same)
         for replica, (_, options), reason in work.changed:
             name, predecessor = replica.entry.name, predecessors.get(replica.id)
             yield self._fresh(work.deployment, replica.id, name, options, reason, kept=True, predecessor=predecessor)
@@ -217,5 +219,9 @@ def _complaints(work: Work, summary: Callable[[Work], str], waiting: Callable[[W
     if work.stranded:
         names = ", ".join(str(replica.id) for replica in work.stranded)
         yield f"{names} must leave and {'has' if len(work.stranded) == 1 else 'have'} nowhere to go"
+    if work.deferred:
+        names = ", ".join(str(replica.id) for replica in work.deferred)
+        wait = "waits" if len(work.deferred) == 1 else "wait"
+        yield f"{names} must leave, and {wait} for a later move {AT_THE_LIMIT}"
     if work.waiting:
         yield waiting(work)

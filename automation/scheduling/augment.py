@@ -70,11 +70,11 @@ class Augmenter:
     def run(self, works: Sequence[Work]) -> None:
         """Try to place everything that found no room, in the order of placing, until nothing more can be."""
         for work in works:
-            for pending in work.pending:
+            for pending in filter(work.may_be_anywhere, work.pending):
                 self._by_cluster.setdefault(pending.spot[0], []).append(_Movable(work, pending.reason, pending))
         for movable in self._by_cluster.values():
             movable.sort(key=_size)
-        while sum(self._place(work, reason) for work in works for reason in work.lacking):
+        while sum(self._place(work, reason) for work in works for reason in filter(work.may_be_anywhere, work.lacking)):
             pass
 
     def _place(self, work: Work, reason: Reason) -> bool:
@@ -175,8 +175,7 @@ class Augmenter:
         """Make moves final."""
         for each, spot in moves:
             if each.pending is None:
-                each.pending = Pending(spot, each.reason)
-                each.work.pending.append(each.pending)
+                each.pending = each.work.pend(spot, each.reason)
             else:
                 self._by_cluster[each.pending.spot[0]].remove(each)
                 each.pending.spot = spot

@@ -16,6 +16,7 @@ from automation.scheduling.journal import NO_JOURNAL, Journal
 from automation.scheduling.observation import ClusterObservation, Observation
 from automation.scheduling.snapshot import (
     Accounting,
+    Budget,
     CacheNeed,
     Cluster,
     ClusterState,
@@ -27,6 +28,7 @@ from automation.scheduling.snapshot import (
     Pool,
     PoolBefore,
     Purchase,
+    Quota,
     Snapshot,
     Strategy,
     Version,
@@ -77,6 +79,8 @@ def build_snapshot(
         names=_names(fleet),
         options=options,
         now=now,
+        quotas=_quotas(fleet),
+        budget=_budget(fleet),
     )
 
 
@@ -112,8 +116,31 @@ def _options(fleet: Fleet) -> Options:
         strategy=Strategy(scheduling.strategy),
         accounting=Accounting(scheduling.accounting),
         repin_dwell=_duration(scheduling.repin_dwell),
+        preemption=scheduling.preemption,
+        max_surge=scheduling.surge.max_surge if scheduling.surge else None,
+        max_surge_per_cluster=scheduling.surge.max_surge_per_cluster if scheduling.surge else None,
         observation_age=_duration(observation.max_age if observation else None),
     )
+
+
+def _quotas(fleet: Fleet) -> dict[str, Quota]:
+    """Return what each namespace may take."""
+    return {
+        namespace: Quota(dict(each.devices or {}), each.nodes, _usd(each.max_cost_per_hour))
+        for namespace, each in sorted((fleet.environment.spec.quotas or {}).items())
+    }
+
+
+def _budget(fleet: Fleet) -> Budget | None:
+    budget = fleet.environment.spec.budget
+    if budget is None:
+        return None
+    return Budget(Decimal(str(budget.max_cost_per_hour)), advisory=budget.enforcement == "Advisory")
+
+
+def _usd(amount: float | None) -> Decimal | None:
+    """Return US dollars as they were written."""
+    return None if amount is None else Decimal(str(amount))
 
 
 def _duration(text: str | None) -> timedelta | None:
@@ -180,7 +207,7 @@ class _Clusters:
             scales=pool.autoscaled and manifest.source != "Existing",
             fabric=_fabric(pool),
             fabric_kind=FabricKind.NONE if pool.fabric.type == "None" else FabricKind(pool.fabric.type),
-            price=Decimal(str(pool.price_per_hour)) if pool.price_per_hour is not None else None,
+            price=_usd(pool.price_per_hour),
             leaving=_GOING[change] if change.goes_away else "",
             observed=seen.pools.get(pool.name) if seen else None,
             purchase=Purchase(pool.purchase),
@@ -308,6 +335,9 @@ def _deployment(fleet: Fleet, manifest: ModelDeployment) -> Deployment:
         cache=cache,
         priority=manifest.spec.priority or 0,
         allow_gap=manifest.spec.surge.allow_gap,
+        max_surge=manifest.spec.surge.max_surge,
         spot=manifest.spec.spot,
         fabric=FabricNeed(spec.fabric) if spec.fabric is not None else None,
+        strategy=Strategy(manifest.spec.strategy) if manifest.spec.strategy is not None else None,
+        max_cost_per_hour=_usd(manifest.spec.max_cost_per_hour),
     )

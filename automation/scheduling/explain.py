@@ -60,7 +60,7 @@ class Explainer:
         """Return the whole record of one deployment."""
         work = self._works[key]
         taken = Counter(identity.cluster for identity in work.current)
-        taken.update(replica.id.cluster for replica in (*work.waiting, *work.stranded))
+        taken.update(replica.id.cluster for replica in (*work.waiting, *work.stranded, *work.deferred))
         refused = tuple(self._filters.refused(work.deployment, work.need))
 
         def verdict(position: int) -> Verdict:

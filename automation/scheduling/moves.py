@@ -10,7 +10,7 @@ the old one it stands in for is found again by the same rule.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from automation.scheduling.existing import ExistingReplica
@@ -21,7 +21,7 @@ from automation.scheduling.limits import NOTHING, Amounts, least
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import MOVING, OUTDATED, WILLING, Judge, scale_down_order
-from automation.scheduling.work import Pending, Work, serves, unserved
+from automation.scheduling.work import Work, serves, unserved
 from components.lock import Phase
 from components.naming import ReplicaId
 
@@ -57,15 +57,15 @@ class Moves:
         work.release = self._released(work)
         surplus = len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas
         _let_go(work, surplus, by_readiness=self._by_readiness)
+        self._under_way(work)
         stay = [*work.kept, *(replica for replica, _ in work.edited), *(replica for replica, _, _ in work.changed)]
         work.own = Counter(self._filters.position[replica.id.cluster] for replica in stay)
 
     def place(self, work: Work) -> None:
         """Find places for what is missing and for what must leave its place."""
         for reason, number in work.lacking.items():
-            if number:
-                spots = islice(self._placer.fill(work, release=work.release_for(reason)), number)
-                work.pending += [Pending(spot, reason) for spot in spots]
+            for spot in islice(self._places(work, reason), number):
+                work.pend(spot, reason)
 
     def number(self, work: Work) -> None:
         """Make the places final."""
@@ -77,17 +77,18 @@ class Moves:
         """Place successors of edited replicas beside them: on the same cluster if it has room, else elsewhere."""
         surged = sum(new.reason in OUTDATED for new in work.new)
         for replica, reason in sorted(work.edited, key=lambda pair: pair[0].id)[surged:]:
-            spot = self._successor(work, replica)
+            spot = self._successor(work, replica) if work.surge_left else None
             if spot is None:
                 break
             self._add(work, spot, reason)
+            work.take_surge(spot[0])
 
     def change(self, work: Work) -> bool:
         """Change one edited replica in place where nothing can surge; say whether one was.
 
         The room that it may free is there for the others in the same plan, as it will be in the next one.
         """
-        if not work.edited or not self._may_change(work):
+        if not work.edited or work.held_back or not self._may_change(work):
             return False
         for pair in sorted(work.edited, key=lambda pair: (pair[0].ready, pair[0].id)):
             others = [*work.kept, *(each for each, _ in work.edited if each is not pair[0])]
@@ -103,10 +104,15 @@ class Moves:
     def finish(self, work: Work) -> None:
         """Let go of what has successors now; the rest of what must leave is stranded, of what was edited waits.
 
-        What would only be better off elsewhere simply stays: its cluster is not ready, or waits for nodes.
+        Where a limit of successors is reached, what must leave only waits for a later move. What would only be better
+        off elsewhere simply stays: its cluster is not ready, or waits for nodes.
         """
         _let_go(work, work.replacing, by_readiness=self._by_readiness)
-        work.stranded = [replica for replica, reason in work.moving if reason not in WILLING]
+        stay = [replica for replica, reason in work.moving if reason not in WILLING]
+        if work.held_back:
+            work.deferred = stay
+        else:
+            work.stranded = stay
         work.waiting = [replica for replica, _ in work.edited]
         for replica, reason in work.moving:
             if reason in WILLING:
@@ -114,6 +120,24 @@ class Moves:
                 (work.kept if same else work.waiting).append(replica)
         work.moving.clear()
         work.edited.clear()
+
+    def _under_way(self, work: Work) -> None:
+        """Count the successors that are there already, beside the replicas that go for them."""
+        for reason, successor in work.leaving.values():
+            if successor is not None and reason in MOVING | OUTDATED:
+                work.take_surge(self._filters.position[successor.cluster])
+
+    def _places(self, work: Work, reason: Reason) -> Iterator[Spot]:
+        """Yield places for what is missing (PLACED), or for successors within the limits of them."""
+        release = work.release_for(reason)
+        if reason is Reason.PLACED or work.surges.on_cluster is None:
+            yield from self._placer.fill(work, release=release)
+            return
+        while True:  # each one may be the last that its cluster takes
+            spot = next(self._placer.fill(work, allowed=work.allowed & ~work.surges.full, release=release), None)
+            if spot is None:
+                return
+            yield spot
 
     def _add(self, work: Work, spot: Spot, reason: Reason) -> None:
         work.add(self._filters.clusters[spot[0]].name, spot, reason)
@@ -127,9 +151,10 @@ class Moves:
     def _successor(self, work: Work, replica: ExistingReplica) -> Spot | None:
         position = self._filters.position[replica.id.cluster]
         work.own[position] -= 1
-        spot = self._placer.take_on(work, position, work.release)
+        full = work.surges.full
+        spot = None if full >> position & 1 else self._placer.take_on(work, position, work.release)
         if spot is None:
-            spot = next(self._placer.fill(work, release=work.release), None)
+            spot = next(self._placer.fill(work, allowed=work.allowed & ~full, release=work.release), None)
         if spot is None:
             work.own[position] += 1
         return spot

@@ -49,6 +49,8 @@ class Reason(StrEnum):
     """A pool it runs on no longer satisfies its selectors."""
     NOWHERE_TO_GO = "nowhere-to-go"
     """It should move and nothing else has room; it stays, and the shortfall is counted."""
+    MOVE_WAITS = "move-waits"
+    """It should move and stays until a later move: as many successors exist beside others as may."""
     SCALED_DOWN = "scaled-down"
     """The deployment wants fewer replicas."""
     PREEMPTED = "preempted"
@@ -73,5 +75,6 @@ _STAYING = frozenset(
         Reason.EDITED_IN_PLACE,
         Reason.EDIT_WAITS,
         Reason.NOWHERE_TO_GO,
+        Reason.MOVE_WAITS,
     }
 )

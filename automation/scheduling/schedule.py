@@ -44,6 +44,7 @@ from automation.scheduling.room import Owners, RoomExplainer
 from automation.scheduling.shrink import Shrinks
 from automation.scheduling.snapshot import Accounting, Deployment, Snapshot, Strategy
 from automation.scheduling.starved import starved
+from automation.scheduling.surges import Surges
 from automation.scheduling.trace import Trace
 from automation.scheduling.waiting import Waiting
 from automation.scheduling.work import Work
@@ -89,6 +90,7 @@ class Pass:
         )
         self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
         self.moves = Moves(self.filters, self.ledger, self.placer, self.judge, by_readiness=not compatible)
+        self.surges = Surges(snapshot.options.max_surge, snapshot.options.max_surge_per_cluster)
         self.works: dict[NamespacedName, Work] = {}
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
         for replica in sorted(snapshot.replicas, key=lambda replica: replica.id):
@@ -222,7 +224,8 @@ class Pass:
         return found
 
     def _work(self, deployment: Deployment) -> Work:
-        return Work(deployment, self._need(deployment), allowed=0, account=self.limits.account(deployment))
+        account = self.limits.account(deployment)
+        return Work(deployment, self._need(deployment), allowed=0, account=account, surges=self.surges)
 
     def _need(self, deployment: Deployment) -> Need:
         return self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot, fabric=deployment.fabric)

@@ -269,6 +269,8 @@ class Deployment:
     """Most USD per hour that all its replicas may cost."""
     fabric: FabricNeed | None = None
     """What its gangs need; where it says nothing, pods on one pool need none, and pods on two a common one."""
+    max_surge: int | None = None
+    """How many of its replicas may exist beside the ones they replace; None for as many as fit."""
 
     @property
     def key(self) -> NamespacedName:
@@ -288,6 +290,10 @@ class Options:
     """Whether replicas of a lower priority may go where one of a higher priority finds no room otherwise."""
     observation_age: timedelta | None = None
     """How old an observation may be; an older one does not count. None lets every one count."""
+    max_surge: int | None = None
+    """How many replicas of the fleet may exist beside the ones they replace; None for as many as fit."""
+    max_surge_per_cluster: int | None = None
+    """How many of them on one cluster."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from automation.scheduling.explain import Explainer
 from automation.scheduling.filters import Filters
 from automation.scheduling.moves import Moves
 from automation.scheduling.place import Placer
+from automation.scheduling.surges import AT_THE_LIMIT
 from automation.scheduling.work import Work, serves
 
 
@@ -46,6 +47,8 @@ class Waiting:
             refusal = limit.message if limit else None
         if refusal is None and (work.changed or work.leaving or work.new):
             return " until a later move"
+        if refusal is None and work.held_back:
+            return f" until a later move {AT_THE_LIMIT}"
         suits = self._moves.suits_in_place(work, replica)
         others = [each for each in (*work.kept, *work.waiting) if each is not replica]
         alone = suits and not work.deployment.allow_gap and not any(map(serves, others))

@@ -15,6 +15,7 @@ from automation.scheduling.limits import Account, Amounts, nothing
 from automation.scheduling.needs import Need
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment
+from automation.scheduling.surges import NO_LIMIT, Surges
 from components.lock import Phase
 from components.naming import ReplicaId
 
@@ -57,6 +58,10 @@ class Work:
     allowed: Clusters
     account: Account | None = None
     """What its replicas are counted in; None when nothing limits them."""
+    surges: Surges = field(default_factory=Surges)
+    """The limits of successors that all deployments share."""
+    surged: int = 0
+    """Its own successors whose predecessors have not gone."""
     release: Amounts = field(default_factory=nothing)
     """What a successor may take because another one goes for it."""
     indices: dict[str, set[int]] = field(default_factory=dict)
@@ -75,6 +80,8 @@ class Work:
     """They keep an older shape for now."""
     stranded: list[ExistingReplica] = field(default_factory=list)
     """They should leave and have nowhere to go."""
+    deferred: list[ExistingReplica] = field(default_factory=list)
+    """They should leave, and as many successors as may exist do already."""
     pending: list[Pending] = field(default_factory=list)
     """Places for new replicas that are not final."""
     awaited: list[Awaited] = field(default_factory=list)
@@ -98,8 +105,19 @@ class Work:
         found.update(each.reason for each in self.awaited)
         return {
             Reason.PLACED: self.missing - found[Reason.PLACED],
-            Reason.MOVED: len(self.moving) - found[Reason.MOVED],
+            Reason.MOVED: min(len(self.moving) - found[Reason.MOVED], self.surge_left),
         }
+
+    @property
+    def surge_left(self) -> int:
+        """How many more of its replicas may get a successor beside them."""
+        most = self.deployment.max_surge
+        return min(self.surges.left, NO_LIMIT if most is None else max(0, most - self.surged))
+
+    @property
+    def held_back(self) -> bool:
+        """Whether a limit of successors keeps it from some place at least."""
+        return not self.surge_left or bool(self.allowed & self.surges.full)
 
     @property
     def release_of_next(self) -> Amounts:
@@ -115,7 +133,7 @@ class Work:
     @property
     def placed(self) -> int:
         """Replicas of the target that run where they may, in whatever shape."""
-        return len(self.kept) + len(self.changed) + len(self.waiting) + len(self.new)
+        return len(self.kept) + len(self.changed) + len(self.waiting) + len(self.deferred) + len(self.new)
 
     @property
     def olds(self) -> list[ExistingReplica]:
@@ -132,6 +150,24 @@ class Work:
     def release_for(self, reason: Reason) -> Amounts:
         """Return what a new replica may take beyond the limits for the sake of one that goes for it."""
         return self.release if reason is Reason.MOVED else nothing()
+
+    def pend(self, spot: Spot, reason: Reason) -> Pending:
+        """Take a place for a new replica that may still be moved."""
+        pending = Pending(spot, reason)
+        self.pending.append(pending)
+        if reason is not Reason.PLACED:
+            self.take_surge(spot[0])
+        return pending
+
+    def may_be_anywhere(self, each: Pending | Reason) -> bool:
+        """Whether only room decides where a new replica is: not where clusters take so many successors and no more."""
+        reason = each if isinstance(each, Reason) else each.reason
+        return reason is Reason.PLACED or self.surges.on_cluster is None
+
+    def take_surge(self, position: int) -> None:
+        """Count a successor on a cluster."""
+        self.surged += 1
+        self.surges.take(position)
 
     def give_way(self, replica: ExistingReplica) -> None:
         """Let a live replica go for one of a higher priority."""

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from components.api import syntax
-from components.api.base import BERTH, LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
+from components.api.base import LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
 from components.api.budget import Budget, Quotas
 from components.api.codes import Code
 from components.api.policy_settings import Policies
@@ -47,10 +47,13 @@ class Scheduling(Ruled):
     )
     """What a pod takes: its devices under any packing, a whole node, or its devices under the best packing."""
 
-    surge: Annotated[FleetSurge | None, LATER] = None
-    """Fleet-wide limits for replicas that exist beside the ones they replace."""
+    preemption: bool = False
+    """Whether replicas of deployments with a lower `priority` go where one with a higher finds no room otherwise."""
 
-    repin_dwell: Annotated[Duration | None, BERTH] = None
+    surge: FleetSurge | None = None
+    """Limits for replicas that exist beside the ones they replace; what has to wait moves with a later `berth up`."""
+
+    repin_dwell: Duration | None = None
     """How long a cluster may be not ready before its replicas move to where there is room, as a duration such as `30m`;
     they stay without it."""
 
@@ -120,10 +123,10 @@ class EnvironmentSpec(Ruled):
     registry: Annotated[Registry | None, LATER] = None
     """Mirrors of the registries that charts and images come from."""
 
-    budget: Annotated[Budget | None, LATER] = None
+    budget: Budget | None = None
     """Highest cost of the fleet."""
 
-    quotas: Annotated[Quotas | None, LATER] = None
+    quotas: Quotas | None = None
     """Limits by namespace: devices per accelerator, nodes, US dollars per hour."""
 
     policies: Annotated[Policies | None, LATER] = None
@@ -132,7 +135,7 @@ class EnvironmentSpec(Ruled):
     promotion: Annotated[Promotion | None, LATER] = None
     """Where this environment promotes to, and the gates in between."""
 
-    observation: Annotated[ObservationSettings | None, BERTH] = None
+    observation: ObservationSettings | None = None
     """How old an observation may be."""
 
     def rules(self) -> Iterator[Violation]:

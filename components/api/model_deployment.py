@@ -283,7 +283,7 @@ class Surge(Model):
     allow_gap: bool = False
     """Where there is no room for a successor, the last replica may go before the new one serves."""
 
-    max_surge: Annotated[Annotated[int, Field(ge=1, le=MAX_INT32)] | None, LATER] = None
+    max_surge: Annotated[int, Field(ge=1, le=MAX_INT32)] | None = None
     """Replicas of this deployment that may exist beside the ones they replace; as many as fit without it."""
 
 
@@ -305,13 +305,13 @@ class ModelDeploymentSpec(Ruled):
     priority: Annotated[Annotated[int, Field(ge=-MAX_INT32, le=MAX_INT32)] | None, BERTH] = None
     """Who is placed first when not all fit: the larger number. 0 without it. What runs already is not put aside."""
 
-    strategy: Annotated[Literal["Spread", "Pack", "Cost"] | None, LATER] = None
+    strategy: Annotated[Literal["Spread", "Pack", "Cost"] | None, BERTH] = None
     """What decides between clusters, instead of the environment's; `Compatible` holds for whole environments."""
 
     spot: Annotated[bool, BERTH] = False
     """Whether its replicas may run on pools with `capacityType: Spot`, whose nodes the cloud may take back."""
 
-    max_cost_per_hour: Annotated[UsdPerHour | None, LATER] = None
+    max_cost_per_hour: Annotated[UsdPerHour | None, BERTH] = None
     """Most US dollars per hour that all its replicas may cost."""
 
     secrets: Annotated[Items[Subdomain] | None, Field(min_length=1, max_length=32), LATER] = None

@@ -73,7 +73,6 @@ def _path(text: str) -> tuple[PathPart, ...]:
 
 LATER_FIELDS: Final[tuple[OwnField, ...]] = (
     OwnField("environment", {"spec.keepOld": "30m"}),
-    OwnField("environment", {"spec.scheduling.surge": {"maxSurge": 8, "maxSurgePerCluster": 2}}),
     OwnField(
         "environment",
         {
@@ -94,11 +93,6 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
                 "pullSecret": "modelplane-system/mirror",
             }
         },
-    ),
-    OwnField("environment", {"spec.budget": {"maxCostPerHour": 250.5, "enforcement": "Advisory"}}),
-    OwnField(
-        "environment",
-        {"spec.quotas": {"ml": {"devices": {"nvidia-h100": 16}, "nodes": 4, "maxCostPerHour": 100}}},
     ),
     OwnField(
         "environment",
@@ -155,10 +149,7 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
         ("spec.cluster.aks.network",),
     ),
     OwnField("qwen", {"spec.keepOld": "45s"}),
-    OwnField("qwen", {"spec.strategy": "Pack"}),
-    OwnField("qwen", {"spec.maxCostPerHour": 12}),
     OwnField("qwen", {"spec.secrets": ["tokens"]}),
-    OwnField("qwen", {"spec.surge.maxSurge": 1}),
     OwnField(
         "cache",
         {
@@ -241,10 +232,10 @@ LATER_FIELDS: Final[tuple[OwnField, ...]] = (
 """Fields whose work is not built yet."""
 
 OWN_FIELDS: Final[tuple[OwnField, ...]] = (
-    OwnField("environment", {"spec.scheduling.repinDwell": "1h30m"}),
-    OwnField("environment", {"spec.observation": {"maxAge": "10m"}}),
     OwnField("east", {"spec.nodePools.0.capacityType": "Spot"}),
     OwnField("qwen", {"spec.spot": True}),
+    OwnField("qwen", {"spec.strategy": "Pack"}),
+    OwnField("qwen", {"spec.maxCostPerHour": 12}),
     OwnField("qwen", {"spec.template.spec.fabric": "EFA"}),
     OwnField("cache", {"spec.image": "registry.example.com/python:3.12"}),
     OwnField("cache", {"spec.exclude": ["*.bin"]}),

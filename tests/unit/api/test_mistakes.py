@@ -49,7 +49,7 @@ CASES = [
         "repilcas:",
         says="`repilcas` is not a field of spec",
         hint="did you mean `replicas`?",
-        allowed="replicas, template, surge, priority, spot",
+        allowed="replicas, template, surge, priority, strategy, spot, maxCostPerHour",
     ),
     case("tab indent", "qwen", "  replicas", "\treplicas", Code.YAML_TAB, "\treplicas", hint="use spaces"),
     case(
@@ -268,10 +268,10 @@ CASES = [
     ),
     Case(
         "field that is not supported yet",
-        (Edit("qwen", *OWN), Edit("qwen", "  replicas: 2", "  replicas: 2\n  strategy: Pack")),
+        (Edit("qwen", *OWN), Edit("qwen", "  replicas: 2", "  replicas: 2\n  keepOld: 30m")),
         Code.NOT_SUPPORTED_YET,
-        "strategy",
-        says="`strategy` is not supported yet",
+        "keepOld",
+        says="`keepOld` is not supported yet",
     ),
     case("name in capitals", "coder", "name: coder", "name: Coder_1", Code.NAME_INVALID, "Coder_1", says="`coder-1`"),
     case(

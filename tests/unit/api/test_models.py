@@ -238,8 +238,8 @@ def test_shapes_lead_through_lists_and_maps() -> None:
     assert model_at(InferenceClass, ("spec", "nothing")) is None
     assert model_at(InferenceClass, ("spec", "description", "x")) is None
     assert list(homes(ModelCache, "repo")) == [("spec", "huggingFace", "repo")]
-    assert list(homes(ModelDeployment, "strategy")) == []
-    assert "strategy" not in names(shape(ModelDeployment)["spec"].model or Model)
+    assert list(homes(ModelDeployment, "keepOld")) == []
+    assert "keepOld" not in names(shape(ModelDeployment)["spec"].model or Model)
 
 
 def test_marks_of_fields_are_found() -> None:

@@ -54,7 +54,7 @@ ANSWERS = [
         Code.FIELD_UNKNOWN,
         "`repilcas` is not a field of spec",
         help="did you mean `replicas`?",
-        allowed="replicas, template, surge, priority, spot",
+        allowed="replicas, template, surge, priority, strategy, spot, maxCostPerHour",
     ),
     Answer(
         "a tab indent",

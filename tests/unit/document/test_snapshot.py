@@ -142,6 +142,7 @@ def full() -> Snapshot:
         Strategy.COST,
         Decimal(40),
         FabricNeed.INFINIBAND,
+        2,
     )
     entry = CacheEntry(cache="weights", cluster="a", index=1, shape=shape_digest(weights))
     replica = live(wanted, "a", 1, version="v0", ready=False, failure="no image")
@@ -157,6 +158,8 @@ def full() -> Snapshot:
             timedelta(minutes=30),
             preemption=True,
             observation_age=timedelta(hours=1),
+            max_surge=4,
+            max_surge_per_cluster=2,
         ),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},

@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from automation.scheduling.existing import Existing
+from automation.scheduling.reason import Reason
 from automation.scheduling.result import Schedule
 from components.api.fleet import Fleet
-from tests.unit.planning.world import World, cluster, deployment, fleet, with_field
+from tests.unit.planning.world import H100, World, cluster, deployment, fleet, with_field
 
 Document = dict[str, Any]
 
 
 def pool(name: str, nodes: int = 1, **other: object) -> Document:
     """Return a pool of eight-GPU nodes."""
-    return {"name": name, "className": "h100", "nodeCount": nodes, **other}
+    return {"name": name, "className": "h100", "nodeCount": nodes} | other
 
 
 def pools(name: str, *node_pools: Document, region: str = "") -> Document:
@@ -53,7 +54,7 @@ class Case:
         return fleet(*documents, **environment["spec"])
 
     def __str__(self) -> str:
-        return f"{self.path}={self.value}"
+        return f"{self.path}={self.value} {self.reason}"
 
 
 def places(made: Schedule) -> dict[str, int]:
@@ -69,7 +70,22 @@ def gang(name: str) -> Document:
     return with_field(made, "spec.template.spec.engines.0.members", [{**one, "role": "Leader"}, follower])
 
 
+def scaling(name: str) -> Document:
+    """Return a cluster of which every node has to be brought, at 3 USD per hour."""
+    nodes = pool("gpus", 0, maxNodeCount=2, pricePerHour=3, zones=["us-east-1a"], className="p5")
+    source = {"source": "EKS", "eks": {"region": "us-east-1"}}
+    return with_field(cluster(name, nodePools=[nodes]), "spec.cluster", source)
+
+
+P5 = with_field(
+    with_field(H100, "metadata.name", "p5"),
+    "spec.provisioning",
+    {"provider": "EKS", "eks": {"instanceType": "p5.48xlarge", "accelerator": {"type": "nvidia-h100", "count": 8}}},
+)
 TWO = (pools("a", pool("gpus", 2)), pools("b", pool("gpus", 2)))
+PRICED = (pools("a", pool("gpus", 2, pricePerHour=3)), pools("b", pool("gpus", 2, pricePerHour=3)))
+SCALING = (P5, scaling("a"), scaling("b"))
+ONE, BOTH = {"a/gpus": 1}, {"a/gpus": 1, "b/gpus": 1}
 
 CASES = [
     Case(
@@ -143,6 +159,24 @@ CASES = [
         document=0,
     ),
     Case(
+        "spec.strategy", "Pack", "for one deployment alone", (*TWO, deployment("d", 2)), BOTH, {"a/gpus": 2}, document=2
+    ),
+    Case("spec.quotas", {"ml": {"devices": {"h100": 8}}}, "eight devices", (*TWO, deployment("d", 2)), BOTH, ONE),
+    Case("spec.quotas", {"ml": {"nodes": 1}}, "one node", (*TWO, deployment("d", 2)), BOTH, ONE),
+    Case("spec.quotas", {"ml": {"maxCostPerHour": 5}}, "one of 3 USD", (*PRICED, deployment("d", 2)), BOTH, ONE),
+    Case("spec.quotas", {"other": {"nodes": 0}}, "another namespace's", (*TWO, deployment("d", 2)), BOTH, BOTH),
+    Case("spec.budget", {"maxCostPerHour": 5}, "one node of 3 USD", (*SCALING, deployment("d", 2)), BOTH, ONE),
+    Case("spec.budget", {"maxCostPerHour": 5}, "an unknown price is not zero", (*TWO, deployment("d", 2)), BOTH, {}),
+    Case(
+        "spec.budget",
+        {"maxCostPerHour": 5, "enforcement": "Advisory"},
+        "it only says so",
+        (*SCALING, deployment("d", 2)),
+        BOTH,
+        BOTH,
+    ),
+    Case("spec.maxCostPerHour", 5, "one of 3 USD", (*PRICED, deployment("d", 2)), BOTH, ONE, document=2),
+    Case(
         "spec.nodePools.1.pricePerHour",
         2,
         "the cheaper pool is taken",
@@ -177,3 +211,49 @@ def failed(existing: Existing, name: str) -> Existing:
     """Return what exists, with a cluster that failed."""
     sick = replace(existing.clusters[name], ready=False, failure="its nodes do not join")
     return replace(existing, clusters={**existing.clusters, name: sick})
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_lower_priority_makes_room_where_the_environment_allows_it(*, allowed: bool) -> None:
+    """The room is full; without the permission what runs stays."""
+    low = deployment("low")
+    high = with_field(deployment("high"), "spec.priority", 5)
+    scheduling = {"scheduling": {"preemption": True}} if allowed else {}
+    world = World(fleet(pools("a", pool("gpus", 1)), low, **scheduling))
+    world.up()
+    world.fleet = fleet(pools("a", pool("gpus", 1)), low, high, **scheduling)
+    made = world.schedule()
+    assert [each.reason for each in made.leaving] == ([Reason.PREEMPTED] if allowed else [])
+
+
+@pytest.mark.parametrize(
+    ("environment", "own", "edited"),
+    [
+        ({}, None, 4),
+        ({"maxSurge": 3}, None, 3),
+        ({"maxSurgePerCluster": 1}, None, 2),
+        ({}, {"maxSurge": 1}, 2),
+    ],
+    ids=["no limit", "of the fleet", "of a cluster", "of a deployment"],
+)
+def test_no_more_replicas_are_replaced_at_once_than_a_limit_says(
+    environment: Document, own: Document | None, edited: int
+) -> None:
+    """Two deployments of two are edited; the next runs go on with the rest, until nothing is left of the old."""
+
+    def manifests(image: str) -> Fleet:
+        wanted = [deployment(name, 2, image=image) for name in ("d", "e")]
+        wanted = [with_field(each, "spec.surge", own) if own else each for each in wanted]
+        clusters = [pools(name, pool("gpus", 4)) for name in "ab"]
+        return fleet(*clusters, *wanted, **({"scheduling": {"surge": environment}} if environment else {}))
+
+    world = World(manifests("vllm:1"))
+    world.up()
+    world.fleet = manifests("vllm:2")
+    assert [each.reason for each in world.schedule().leaving] == [Reason.EDITED] * edited
+    runs = 0
+    while world.up():
+        runs += 1
+    assert runs == -(-4 // edited)
+    assert not world.schedule().shortfalls
+    assert len(world.existing.replicas) == 4

@@ -39,6 +39,8 @@ OPTIONS = (
     Options(Strategy.COMPATIBLE, Accounting.NODE),
     Options(Strategy.PACK),
     Options(repin_dwell=timedelta(minutes=30)),
+    Options(max_surge=1),
+    Options(max_surge_per_cluster=1),
 )
 LONG_AGO = datetime(1969, 12, 31, tzinfo=UTC)
 """Longer before the time of a snapshot than any dwell time."""
@@ -102,6 +104,7 @@ def deployments(draw: st.DrawFn) -> list[Deployment]:
                 tolerations=draw(st.sampled_from([[], [], ["k"], ["k=v:NoSchedule"]])),
                 selector=draw(st.sampled_from([None, None, {"tier": "gold"}])),
                 allow_gap=draw(st.booleans()),
+                max_surge=draw(st.sampled_from([None, None, 1])),
                 spot=draw(st.booleans()),
                 fabric=draw(st.sampled_from([None, None, *FabricNeed])),
                 labels=draw(st.sampled_from([{}, {"app": "a"}])),
