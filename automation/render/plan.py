@@ -130,8 +130,10 @@ def verdict_lines(verdicts: Sequence[VerdictView], *, width: int) -> list[Line]:
     rows: list[tuple[str, str, str]] = []
     for each in verdicts:
         name = f"{each.cluster} (planned)" if each.planned else each.cluster
-        # Where replicas are already, the cluster's own word says why it gets no more; its pools are the detail.
-        first, *rest = (each.message, *each.pools) if each.taken else each.pools or (each.message,)
+        # The cluster's own word comes first where it says more than one of its pools: a quota, a fabric, why it gets no
+        # more. Where a pool is the reason, the pools say it, each with its name.
+        told = each.code == "fits" or any(each.message in pool for pool in each.pools)
+        first, *rest = each.pools if told and each.pools and not each.taken else (each.message, *each.pools)
         rows.append((name, each.code, first))
         rows += [("", "", reason) for reason in rest]
     return table(columns, rows, width=width, indent=2, blank="")

@@ -73,7 +73,7 @@ VERDICTS: Final = (
     VerdictView(
         cluster="eks-euw1",
         code="NoRoom",
-        message="no pool has room",
+        message="8 devices on one node wanted, a node has 4",
         wanted=8,
         free=6,
         planned=True,

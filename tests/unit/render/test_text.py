@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from automation.render.plan import verdict_lines
 from automation.render.text import Column, Line, Span, count, line, plain, table
+from automation.render.views import VerdictView
 
 COLUMNS = (Column("NAME"), Column("WHY", drop=2), Column("TEXT", wraps=True), Column("AGE", drop=1))
 ROWS = (("a", "because", "one two three four five six seven eight nine ten", "5d"), ("b", "", "short", ""))
@@ -81,3 +83,19 @@ def test_a_line_skips_what_is_empty() -> None:
 def test_counts_read_as_people_say_them(number: int, words: tuple[str, ...], want: str) -> None:
     """With a plural of its own where it has one."""
     assert count(number, *words) == want
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "first"),
+    [
+        ("over-quota", "the quota of namespace ml is 1 node, used 1", True),
+        ("no-room", "wanted 8 devices of gpu, free 0 of 8", False),
+        ("fits", "has room; nothing is missing that it could take", False),
+    ],
+)
+def test_a_reason_that_no_pool_gives_stands_before_the_pools(code: str, message: str, *, first: bool) -> None:
+    """A quota is no pool's affair; where a pool is the reason, it says so itself, with its name."""
+    pools = ("gpus: wanted 8 devices of gpu, free 0 of 8",)
+    text = plain(verdict_lines([VerdictView(cluster="a", code=code, message=message, pools=pools)], width=120))
+    assert pools[0] in text
+    assert (f"{code}  {message}" in text) is first
