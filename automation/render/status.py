@@ -1,6 +1,7 @@
 """Status, explanation, drift and the report of a run, as a person reads them."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from automation.render.plan import (
     leaving_lines,
@@ -123,8 +124,9 @@ def _score_lines(explanation: ExplanationView, *, width: int) -> list[Line]:
         )
         for each in explanation.chosen
     ]
-    said = line(f"  The first of these that differs decides: {', '.join(explanation.order)}")
-    return [heading("Scores"), *table(columns, rows, width=width, indent=2), said, Line()]
+    said = f"The first of these that differs decides: {', '.join(explanation.order)}."
+    folded = [line(f"  {each}") for each in wrap(said, max(width - 2, 20))]
+    return [heading("Scores"), *table(columns, rows, width=width, indent=2), *folded, Line()]
 
 
 def drift_lines(drift: DriftView) -> list[Line]:

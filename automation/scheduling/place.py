@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
-from itertools import count
 
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Option, Spot, adds_of
@@ -34,6 +33,10 @@ class _Bucket:
     seen: Clusters = 0
 
 
+_Candidate = tuple[Key, int, _Bucket | None, bool]
+"""Key, cluster, the bucket that it is from, and whether it mixes sizes; no two have the same key."""
+
+
 @dataclass(slots=True)
 class _Search:
     """One deployment's search: own replicas by cluster and region, and the candidates that are compared."""
@@ -43,8 +46,11 @@ class _Search:
     key: Callable[[Standing], Key]
     allowed: Clusters
     own: Counter[int]
-    regions: Counter[str]
-    heap: list[tuple[Key, int, int, _Bucket | None, bool]] = field(default_factory=list)
+    regions: Counter[str] = field(default_factory=Counter)
+    inside: dict[str, list[_Candidate]] = field(default_factory=dict)
+    """A heap by region. Own replicas in the region are left out of its keys: they are the same for all of them."""
+    heads: list[tuple[Key, str]] = field(default_factory=list)
+    """A heap of the best candidate of each region by its whole key; one that is outdated is passed over."""
 
 
 class Placer:
@@ -57,7 +63,6 @@ class Placer:
         self._buckets: dict[tuple[Strategy, int], list[list[Clusters]]] = {}
         self._full: dict[int, Clusters] = {}
         self._dear: dict[int, Clusters] = {}
-        self._ties = count()
 
     def fill(
         self,
@@ -79,28 +84,28 @@ class Placer:
             key_of(strategy),
             work.allowed if allowed is None else allowed,
             work.own if own is None else own,
-            Counter(),
         )
         self._begin(search)
-        heap = search.heap
-        while heap:
-            key, _, position, bucket, mixing = heappop(heap)
-            now = search.key(self._standing(search, position, mixes=mixing))
-            if now != key:  # a replica went to its region since
-                heappush(heap, (now, next(self._ties), position, bucket, mixing))
+        while search.heads:
+            key, region = heappop(search.heads)
+            inside = search.inside[region]
+            if not inside or key != self._whole_key(search, inside[0]):
                 continue
+            _, position, bucket, mixing = heappop(inside)
             options = self._known_room(search, position, release)
             if bucket is not None:
                 self._advance(search, bucket)
+            mixes = not mixing and search.strategy is not Strategy.COMPATIBLE
             if options is None:
-                continue
-            if not mixing and search.strategy is not Strategy.COMPATIBLE and self._ledger.mixes(position, options):
+                pass
+            elif mixes and self._ledger.mixes(position, options):
                 self._push(search, position, None, mixes=True)
-                continue
-            search.regions[self._filters.clusters[position].region] += 1
-            self.seat(work, (position, options), release, own=search.own)
-            self._push(search, position, None, mixes=False)
-            yield position, options
+            else:
+                search.regions[region] += 1
+                self.seat(work, (position, options), release, own=search.own)
+                self._push(search, position, None, mixes=False)
+                yield position, options
+            self._show(search, region)
 
     def take_on(self, work: Work, position: int, release: Amounts = NOTHING) -> Spot | None:
         """Take room on one given cluster; None when it is not allowed there or has none."""
@@ -208,15 +213,28 @@ class Placer:
                 return
 
     def _push(self, search: _Search, position: int, bucket: _Bucket | None, *, mixes: bool) -> None:
-        key = search.key(self._standing(search, position, mixes=mixes))
-        heappush(search.heap, (key, next(self._ties), position, bucket, mixes))
-
-    def _standing(self, search: _Search, position: int, *, mixes: bool) -> Standing:
         region = self._filters.clusters[position].region
+        inside = search.inside.setdefault(region, [])
+        heappush(inside, (search.key(self._standing(search, position, 0, mixes=mixes)), position, bucket, mixes))
+        if inside[0][1] == position:
+            self._show(search, region)
+
+    def _show(self, search: _Search, region: str) -> None:
+        """Let the best candidate of a region stand beside those of the others."""
+        inside = search.inside[region]
+        if inside:
+            heappush(search.heads, (self._whole_key(search, inside[0]), region))
+
+    def _whole_key(self, search: _Search, candidate: _Candidate) -> Key:
+        _, position, _, mixes = candidate
+        region = search.regions[self._filters.clusters[position].region]
+        return search.key(self._standing(search, position, region, mixes=mixes))
+
+    def _standing(self, search: _Search, position: int, region: int, *, mixes: bool) -> Standing:
         own = search.own[position]
         rank = self._filters.rank(search.work.need, position)
         # Clusters whose region nobody knows count as regions of their own.
-        return Standing(own, search.regions[region] if region else own, mixes, rank, position)
+        return Standing(own, region if self._filters.clusters[position].region else own, mixes, rank, position)
 
     def _buckets_of(self, strategy: Strategy, need: Need) -> list[list[Clusters]]:
         """Return all clusters that can host ``need``, by bucket, in order of rank."""
