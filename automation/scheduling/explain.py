@@ -17,7 +17,8 @@ from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed
 from automation.scheduling.order import order_of, strategy_for
-from automation.scheduling.remedy import Limiting, Remedies
+from automation.scheduling.place import Placer
+from automation.scheduling.remedy import Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.scores import Scores
@@ -40,17 +41,17 @@ class Explainer:
         works: Mapping[NamespacedName, Work],
         *,
         strategy: Strategy,
-        limit: Limiting,
+        placer: Placer,
         sights: Mapping[str, str],
     ) -> None:
         self._filters = filters
         self._ledger = ledger
         self._hostings = hostings
         self._rooms = rooms
-        self._limit = limit
+        self._placer = placer
         self._strategy = strategy
         self._scores = Scores(filters, ledger)
-        self._remedies = Remedies(filters, ledger, limit)
+        self._remedies = Remedies(filters, ledger, placer.limit)
         self._works = works
         self._sights = sights
         """By cluster, what its nodes are counted by, where that is more than the manifest."""
@@ -88,16 +89,13 @@ class Explainer:
             where = f" on {', '.join(clusters)}" if clusters else ""
             return f"{work.placed} of {work.deployment.replicas} placed{where}"
         codes = self._counts(work)
-        limited = [each for each in (self._limit(work, each) for each in self._limited(work)) if each]
-        codes.update(each.code for each in limited)
+        limited = list(self._placer.limited(work))
+        for refused, number in limited:
+            codes[refused.code] += number
         codes[Code.NO_ROOM] += total - codes.total()
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
-        numbers = f" ({limited[0].message})" if limited else ""
+        numbers = f" ({limited[0][0].message})" if limited else ""
         return f"0/{total} clusters: {', '.join(parts)}{numbers}"
-
-    def _limited(self, work: Work) -> Iterator[int]:
-        """Yield the clusters on which limits have to be asked."""
-        return self._filters.members(work.allowed if work.account else 0)
 
     def wrong_selectors(self, work: Work) -> Iterator[WrongSelector]:
         """Yield the selectors that fail on devices they are about, where no cluster that is asked for has a match.
@@ -179,7 +177,7 @@ class Explainer:
         pools = tuple(self._pools(work, position))
         hosting = self._filters.hosting(work.need, position) if code is None else None
         options = self._ledger.room(position, hosting) if hosting else None
-        limit = self._limit(work, position) if code is None else None
+        limit = self._placer.limit(work, position) if code is None else None
         score = self._scores.of(work, position, options) if options and limit is None else None
         if taken:
             message = f"holds {taken} of its replicas"

@@ -49,6 +49,7 @@ class Takes:
         self._filters = filters
         self._whole_nodes = whole_nodes
         self._pods: dict[tuple[int, Decimal | None, Demand], Amounts] = {}
+        self._options: dict[int, tuple[Option, Amounts]] = {}
 
     def of(self, position: int, adds: Iterable[Add]) -> Amounts:
         """Return what pods take together on the cluster at ``position``."""
@@ -63,6 +64,24 @@ class Takes:
             for kind, number in each.items():
                 total[kind] = total.get(kind, Fraction(0)) + number * pods
         return total
+
+    def of_options(self, position: int, options: Sequence[Option]) -> Amounts:
+        """Return what engines take together on the cluster at ``position``, whose pools ``options`` are for."""
+        known = [self._of_option(position, option) for option in options]
+        if len(known) == 1:
+            return known[0]
+        total: dict[Kind, Fraction] = {}
+        for each in known:
+            for kind, number in each.items():
+                total[kind] = total.get(kind, Fraction(0)) + number
+        return total
+
+    def _of_option(self, position: int, option: Option) -> Amounts:
+        """Look it up by identity: the clusters that share an option have pools of the same kinds and prices."""
+        known = self._options.get(id(option))
+        if known is None:  # holding the option keeps its id from being reused
+            known = self._options[id(option)] = (option, self.of(position, option.adds))
+        return known[1]
 
     def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
         share = Fraction(1) if self._whole_nodes else hardware.share(demand)
@@ -102,8 +121,16 @@ class Limit:
         """Count what a replica takes (``times=-1`` takes it away again)."""
         for kind, number in amounts.items():
             self.used[kind] = self.used.get(kind, Fraction(0)) + number * times
+        self.release(amounts, release, times=times)
+
+    def release(self, amounts: Amounts, release: Amounts, *, times: int = 1) -> None:
+        """Count that what takes ``amounts`` stands in for what takes ``release``: no more of either than of the other.
+
+        So a successor never makes room for others before its predecessor has gone.
+        """
         for kind, number in release.items():
-            self.released[kind] = self.released.get(kind, Fraction(0)) + number * times
+            shared = min(number, amounts.get(kind, Fraction(0)))
+            self.released[kind] = self.released.get(kind, Fraction(0)) + shared * times
 
 
 class Account:
@@ -120,39 +147,52 @@ class Account:
 
     def admits(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> bool:
         """Whether engines may take ``options`` on a cluster, in the place of what takes ``release``."""
-        adds = adds_of(options)
-        if not self._admits(position, adds, release):
-            return False
-        return self.bill is None or self.bill.admits(position, options)
+        return self._admits(position, options, release) and (self.bill is None or self.bill.admits(position, options))
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more is spoken for than a limit allows."""
+        return any(limit.taken(kind) > most for limit in self.limits for kind, most in limit.most.items())
 
     def hopeless(self, position: int, hosting: Hosting, release: Amounts = NOTHING) -> bool:
         """Whether the limits alone refuse every way to host a replica on a cluster and on all like it."""
         return not self._possible(position, hosting, (), release)
 
-    def charge(self, position: int, adds: Iterable[Add], release: Amounts = NOTHING, *, times: int = 1) -> None:
-        """Count what a replica takes on a cluster (``times=-1`` takes it away again)."""
-        amounts = self.amounts(position, adds)
+    def charge(self, position: int, adds: Iterable[Add], *, times: int = 1) -> None:
+        """Count what a live replica takes on a cluster (``times=-1`` takes it away again)."""
+        amounts = self._takes.of(position, adds)
+        for limit in self.limits:
+            limit.charge(amounts, times=times)
+
+    def seat(self, position: int, options: Sequence[Option], release: Amounts = NOTHING, *, times: int = 1) -> None:
+        """Count what a new replica takes in the place of ``release`` (``times=-1`` takes it away again)."""
+        amounts = self._takes.of_options(position, options)
         for limit in self.limits:
             limit.charge(amounts, release, times=times)
 
+    def release(self, position: int, adds: Iterable[Add], release: Amounts) -> None:
+        """Count that a live replica has taken the place of another one."""
+        amounts = self.amounts(position, adds)
+        for limit in self.limits:
+            limit.release(amounts, release)
+
     def refusal(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> Refused | None:
         """Return which limit refuses ``options`` on a cluster, with numbers; None when none does."""
-        adds = adds_of(options)
-        amounts = self.amounts(position, adds)
+        amounts = self._takes.of_options(position, options)
         for limit in self.limits:
             kind = limit.first_refusal(amounts, release)
             if kind is not None:
                 return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
-        return self.bill.refusal(position, adds) if self.bill else None
+        return self.bill.refusal(position, adds_of(options)) if self.bill else None
 
-    def _admits(self, position: int, adds: Iterable[Add], release: Amounts) -> bool:
+    def _admits(self, position: int, options: Sequence[Option], release: Amounts) -> bool:
         if not self.limits:
             return True
-        amounts = self.amounts(position, adds)
+        amounts = self._takes.of_options(position, options)
         return all(limit.first_refusal(amounts, release) is None for limit in self.limits)
 
     def _possible(self, position: int, hosting: Hosting, chosen: tuple[Option, ...], release: Amounts) -> bool:
-        if chosen and not self._admits(position, adds_of(chosen), release):
+        if chosen and not self._admits(position, chosen, release):
             return False
         if len(chosen) == len(hosting):
             return True

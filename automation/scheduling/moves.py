@@ -56,7 +56,10 @@ class Moves:
         self._change_unserved(work)
         work.release = self._released(work)
         surplus = len(work.olds) + len(work.kept) + len(work.changed) - work.deployment.replicas
+        if work.account is not None and work.account.exceeded:
+            surplus = max(surplus, work.underway)
         _let_go(work, surplus, by_readiness=self._by_readiness)
+        self._release(work)
         self._under_way(work)
         stay = [*work.kept, *(replica for replica, _ in work.edited), *(replica for replica, _, _ in work.changed)]
         work.own = Counter(self._filters.position[replica.id.cluster] for replica in stay)
@@ -202,6 +205,20 @@ class Moves:
             return NOTHING
         places = [(self._filters.position[replica.id.cluster], replica) for replica in work.olds]
         return least([work.account.amounts(place, self._judge.adds(replica, place)) for place, replica in places])
+
+    def _release(self, work: Work) -> None:
+        """Count that live replicas have taken the place of those that were let go for them."""
+        if work.account is None:
+            return
+        places = {each.id: (self._filters.position[each.id.cluster], each) for each in work.kept}
+        spots = {each.id: spot for each, spot, _ in work.changed}
+        for _, successor in work.leaving.values():
+            if successor in places:
+                position, replica = places[successor]
+                work.account.release(position, self._judge.adds(replica, position), work.release)
+            elif successor in spots:
+                position, options = spots[successor]
+                work.account.release(position, adds_of(options), work.release)
 
     def _scale_down(self, work: Work) -> None:
         surplus = len(work.kept) - work.deployment.replicas

@@ -118,18 +118,16 @@ class Placer:
 
     def seat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
         """Count a new replica wherever it counts."""
-        adds = adds_of(spot[1])
-        self._ledger.charge(spot[0], adds)
+        self._ledger.charge(spot[0], adds_of(spot[1]))
         if work.account is not None:
-            work.account.charge(spot[0], adds, release)
+            work.account.seat(*spot, release)
         (work.own if own is None else own)[spot[0]] += 1
 
     def unseat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
         """Count it no more, and let its room be found again."""
-        adds = adds_of(spot[1])
-        self._ledger.charge(spot[0], adds, times=-1)
+        self._ledger.charge(spot[0], adds_of(spot[1]), times=-1)
         if work.account is not None:
-            work.account.charge(spot[0], adds, release, times=-1)
+            work.account.seat(*spot, release, times=-1)
         (work.own if own is None else own)[spot[0]] -= 1
         self.freed(spot[0])
 
@@ -147,6 +145,21 @@ class Placer:
         if options is None or hosting is None or account is None or account.admits(position, options, release):
             return options
         return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
+
+    def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
+        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them."""
+        account, left = work.account, work.allowed
+        while account is not None and left:
+            position = (left & -left).bit_length() - 1
+            hosting = self._filters.hosting(work.need, position)
+            assert hosting is not None  # or the cluster would not be allowed
+            alike = 1 << position
+            if account.hopeless(position, hosting, work.release_of_next):
+                alike = left & self._filters.alike(position)
+            refused = self.limit(work, position)
+            if refused is not None:
+                yield refused, alike.bit_count()
+            left &= ~alike
 
     def limit(self, work: Work, position: int, release: Amounts | None = None) -> Refused | None:
         """Return which limit keeps one more replica off a cluster that no filter refuses; None when none does.

@@ -10,12 +10,14 @@ then its pods are counted beside theirs, so that nobody else takes what is free 
 the same move; its deployment asks for one in the next, when all that matter more have been placed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Spot
+from automation.scheduling.hosting import Add, Spot, adds_of
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.limits import Limits
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import Judge
@@ -27,9 +29,6 @@ BUDGET = 20_000
 _NOBODY = -(1 << 31)
 """Below every priority."""
 
-Counting = Callable[[Iterable[tuple[NamespacedName, int, ExistingReplica]], int], None]
-"""Counts live replicas (deployment, cluster, replica) on pools and in limits so many times; -1 takes them away."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Victim:
@@ -38,13 +37,13 @@ class _Victim:
     work: Work
     replica: ExistingReplica
     position: int
-    size: int
-    """Devices that its pods take."""
+    adds: Sequence[Add]
+    """What is counted of it: its pods, or those that it would have in its place."""
 
     @property
-    def counted(self) -> tuple[NamespacedName, int, ExistingReplica]:
-        """What is counted of it."""
-        return (self.work.deployment.key, self.position, self.replica)
+    def size(self) -> int:
+        """Devices that they take."""
+        return sum(max(demand, default=0) * pods for _, demand, pods in self.adds)
 
     @property
     def worth(self) -> tuple[object, ...]:
@@ -55,17 +54,23 @@ class _Victim:
 class Preemption:
     """Finds victims in one pass, among what is live and stays when it is made."""
 
-    def __init__(self, filters: Filters, placer: Placer, judge: Judge, works: Iterable[Work], count: Counting) -> None:
+    def __init__(
+        self, filters: Filters, ledger: Ledger, limits: Limits, placer: Placer, *, judge: Judge, works: Iterable[Work]
+    ) -> None:
+        self._ledger = ledger
+        self._limits = limits
         self._placer = placer
-        self._count = count
+        self._judge = judge
         self._budget = BUDGET
         self._gone: list[_Victim] = []
         self._on: dict[int, list[_Victim]] = {}
         for work in works:
             for replica in (*work.kept, *(replica for replica, _ in work.edited)):
                 position = filters.position[replica.id.cluster]
-                size = sum(max(demand, default=0) * pods for _, demand, pods in judge.adds(replica, position))
-                self._on.setdefault(position, []).append(_Victim(work, replica, position, size))
+                victim = _Victim(work, replica, position, judge.adds(replica, position))
+                self._on.setdefault(position, []).append(victim)
+            for replica, (position, options), _ in work.changed:
+                self._on.setdefault(position, []).append(_Victim(work, replica, position, adds_of(options)))
 
     def run(self, work: Work) -> None:
         """Let victims go for what a deployment lacks, as far as that helps."""
@@ -85,7 +90,11 @@ class Preemption:
             victim.work.give_way(victim.replica)
             victim.work.own[victim.position] -= 1
             self._on[victim.position].remove(victim)
-            self._gone.append(victim)
+            # What would have changed in its place goes as it is.
+            self._lift([victim])
+            as_it_is = replace(victim, adds=self._judge.adds(victim.replica, victim.position))
+            self._put_back([as_it_is])
+            self._gone.append(as_it_is)
         going = sorted(
             (each.replica.id, each.work.deployment.priority) for each in self._gone if each.position == spot[0]
         )
@@ -126,7 +135,12 @@ class Preemption:
         return (None if options is None else (position, options)), victims
 
     def _lift(self, victims: Iterable[_Victim]) -> None:
-        self._count([each.counted for each in victims], -1)
+        self._count(victims, -1)
 
     def _put_back(self, victims: Iterable[_Victim]) -> None:
-        self._count([each.counted for each in victims], 1)
+        self._count(victims, 1)
+
+    def _count(self, victims: Iterable[_Victim], times: int) -> None:
+        for each in victims:
+            self._ledger.charge(each.position, each.adds, times=times)
+            self._limits.charge(each.work.deployment.key, each.position, each.adds, times=times)

@@ -128,7 +128,14 @@ class Pass:
         """
         compatible = self.snapshot.options.strategy is Strategy.COMPATIBLE
         preempts = self.snapshot.options.preemption and not compatible
-        preemption = Preemption(self.filters, self.placer, self.judge, order if preempts else (), self._count)
+        preemption = Preemption(
+            self.filters,
+            self.ledger,
+            self.limits,
+            self.placer,
+            judge=self.judge,
+            works=order if preempts else (),
+        )
         tiers = groupby(order, key=lambda work: work.deployment.priority) if preempts else [(0, iter(order))]
         for _, tier in tiers:
             works = list(tier)
@@ -249,7 +256,7 @@ class Pass:
             self._rooms(works),
             works,
             strategy=options.strategy,
-            limit=self.placer.limit,
+            placer=self.placer,
             sights=sights,
         )
         waiting = Waiting(self.filters, self.placer, self.moves, explainer)

@@ -141,6 +141,15 @@ class Work:
         return [replica for replica, _ in (*self.moving, *self.edited)]
 
     @property
+    def underway(self) -> int:
+        """How many old replicas an earlier plan has begun to replace, as far as phases tell.
+
+        Where a limit leaves a deployment short of what it wants, numbers alone do not tell a successor from one more.
+        """
+        begun = sum(each.entry.phase is Phase.STARTING for each in self.kept)
+        return min(len(self.olds), begun + sum(each.entry.phase is Phase.DRAINING for each in self.olds))
+
+    @property
     def current(self) -> list[ReplicaId]:
         """Replicas of the target that run what is wanted: those that do not serve yet first, then by identity."""
         live = [*self.kept, *(replica for replica, _, _ in self.changed)]
@@ -173,6 +182,7 @@ class Work:
         """Let a live replica go for one of a higher priority."""
         self.kept = [each for each in self.kept if each is not replica]
         self.edited = [pair for pair in self.edited if pair[0] is not replica]
+        self.changed = [each for each in self.changed if each[0] is not replica]
         self.preempted.append(replica)
         self.leaving[replica.id] = (Reason.PREEMPTED, None)
 

@@ -17,6 +17,7 @@ from automation.scheduling.remedy import Answer
 from automation.scheduling.result import Schedule
 from automation.scheduling.snapshot import Accounting, Budget, Cluster, Deployment, Device, Pool, Purchase, Quota
 from automation.scheduling.verdict import Code
+from components.lock import Phase
 from tests.unit.scheduling.builder import (
     after,
     cluster,
@@ -363,3 +364,36 @@ def test_limits_hold_again_once_a_move_has_ended() -> None:
     assert len(made.placements) == 2
     again = plan([paid("a", nodes=9)], [new, other], after(made, replicas), quotas=quotas)
     assert where(again) == where(made)
+
+
+def test_a_deployment_that_wants_more_than_its_quota_moves_and_is_not_given_more_in_between() -> None:
+    """Two are wanted and one is allowed: its successor is not taken for the other one while both are there."""
+    wanted = deployment("d", 2, WHOLE)
+    clusters = [replace(paid("a"), taints=cluster("x", taints=["k=v:NoExecute"]).taints), paid("b")]
+    replicas, quotas = [live(wanted, "a")], {"ml": Quota(nodes=1)}
+    made = plan(clusters, [wanted], replicas, quotas=quotas)
+    assert (where(made), [str(each.id) for each in made.leaving]) == (["d@b/0"], ["ml/d/a/0"])
+    built = after(made, replicas)
+    again = plan(clusters, [wanted], built, quotas=quotas)
+    assert (where(again), [str(each.id) for each in again.leaving]) == (["d@b/0"], ["ml/d/a/0"])
+    shifted = [live(wanted, "b"), live(wanted, "a", phase=Phase.DRAINING)]
+    assert where(plan(clusters, [wanted], shifted, quotas=quotas)) == ["d@b/0"]
+
+
+def test_a_smaller_successor_makes_room_for_others_only_when_the_old_one_has_gone() -> None:
+    """As it does on a pool."""
+    old, new, other = deployment("d", 1, WHOLE), deployment("d", 1, HALF), deployment("e", 1, HALF)
+    replicas, quotas = [live(old, "a")], {"ml": Quota({"nvidia-h100": 8})}
+    made = plan([paid("a")], [new, other], replicas, quotas=quotas)
+    built = after(made, replicas)
+    assert where(made) == where(plan([paid("a")], [new, other], built, quotas=quotas)) == ["d@a/1"]
+    assert where(plan([paid("a")], [new, other], built[:1], quotas=quotas)) == ["d@a/1", "e@a/0"]
+
+
+def test_a_move_that_was_cut_short_goes_on() -> None:
+    """One of two successors was built: the other one is placed all the same."""
+    old, new = deployment("d", 2, WHOLE), deployment("d", 2, WHOLE, version="v2")
+    replicas, quotas = [live(old, "a", 0), live(old, "a", 1)], {"ml": Quota(nodes=2)}
+    made = plan([paid("a", nodes=9)], [new], replicas, quotas=quotas)
+    built = [each for each in after(made, replicas) if each.id.index != 3]
+    assert where(made) == where(plan([paid("a", nodes=9)], [new], built, quotas=quotas)) == ["d@a/2", "d@a/3"]

@@ -183,3 +183,14 @@ def test_preemption_makes_room_in_a_quota_on_its_own_cluster() -> None:
         "ml/low/a/1",
     ]
     assert victims(preempting(clusters, [LOW, HIGH], FULL, quotas={"ml": Quota({"h100": 4})})) == []
+
+
+def test_one_that_would_change_in_place_gives_way_as_it_is() -> None:
+    """It never served, so it would take its new shape at once; it goes instead, now and when it is asked again."""
+    new = replace(
+        LOW, replicas=1, shape=deployment("low", 1, engine("main", member(8)), version="v2").shape, digest="v2"
+    )
+    replicas = [live(LOW, "a", phase=Phase.STARTING, ready=False)]
+    made = preempting([nodes(1)], [new, HIGH], replicas)
+    assert victims(made) == victims(preempting([nodes(1)], [new, HIGH], after(made, replicas))) == ["ml/low/a/0"]
+    assert made.placements == ()
