@@ -18,6 +18,7 @@ from components.api.near import did_you_mean
 from components.api.nodes import PathPart
 from components.api.placeable import Placeability
 from components.api.reading import Reading
+from components.api.selectors import inner
 from components.api.source import Source
 
 _STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
@@ -48,11 +49,12 @@ def advise(reading: Reading) -> None:
     for service_source, service in reading.documents(ModelService):
         _service(reading, service_source, service)
     for deployment_source, deployment in reading.documents(ModelDeployment):
-        reason = fleet.refusal(deployment)
-        if reason:
-            message = f"no cluster can ever take this deployment: {reason}"
-            hint, path = _label_hint(reading, deployment), ("metadata", "name")
-            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint)
+        refusal = fleet.refusal(deployment)
+        if refusal is not None:
+            message = f"no cluster can ever take this deployment: {refusal.message}"
+            hint, path = _label_hint(reading, deployment), refusal.path(deployment)
+            within = inner(refusal.position) if refusal.position else None
+            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint, inner=within)
 
 
 def _selectors(reading: Reading) -> None:

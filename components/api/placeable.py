@@ -16,11 +16,13 @@ from components.api.inference_cluster import ExistingSource, InferenceCluster
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import DeviceRequest, ModelDeployment, ReplicaSpec, Toleration
 from components.api.node_pool import NodePool
+from components.api.nodes import PathPart
 from components.api.reading import Reading
-from components.api.selectors import known_minor
+from components.api.selectors import SPEC, known_minor, requests
 from components.cel.device import DeviceView
-from components.cel.problem import SelectorError
+from components.cel.problem import Position, SelectorError
 from components.cel.selector import Outcome, compile_selector
+from components.cel.selector import Selector as CompiledSelector
 
 NO_SHARED_STORAGE: Final = ("Vultr",)
 """Sources without storage that many nodes can mount."""
@@ -54,11 +56,53 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a selector cannot be asked of a device, and where in its expression."""
+
+    message: str
+    expression: str
+    position: Position | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Answers:
-    """Which devices of a class a request selects, by position; ``error`` is why it cannot be asked of one of them."""
+    """Which devices of a class a request selects, by position; ``failure`` is the first on one of them."""
 
     kinds: tuple[int, ...]
-    error: str = ""
+    failure: _Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no cluster can take a deployment, and what of it is at fault.
+
+    At fault is ``part`` of ``request``, ``part`` of the replica's spec, or without both the deployment as a whole. A
+    ``failure`` says inside which selector of the request.
+    """
+
+    message: str
+    part: str = ""
+    request: DeviceRequest | None = None
+    failure: _Failure | None = None
+
+    @property
+    def position(self) -> Position | None:
+        """Return the place inside the text at ``path``, if it is a selector that fails."""
+        return self.failure.position if self.failure else None
+
+    def path(self, deployment: ModelDeployment) -> tuple[PathPart, ...]:
+        """Return the path of what is at fault in a deployment that was refused so."""
+        for path, request in requests(deployment) if self.request else ():
+            if request == self.request:
+                expressions = [selector.cel for selector in request.selectors]
+                if self.failure and self.failure.expression in expressions:
+                    return (*path, "selectors", expressions.index(self.failure.expression), "cel")
+                return (
+                    (*path, "selectors", 0, "cel")
+                    if (self.part, len(expressions)) == ("selectors", 1)
+                    else (*path, self.part)
+                )
+        return (*SPEC, self.part) if self.part else ("metadata", "name")
 
 
 class Placeability:
@@ -73,11 +117,11 @@ class Placeability:
         """The same clusters, with the pools whose nodes the cloud does not take back."""
         environment = reading.environment
         self.whole_nodes = environment is not None and environment.spec.scheduling.accounting == "Node"
-        self.answers: dict[Hashable, str] = {}
+        self.answers: dict[Hashable, Refusal | None] = {}
         self._selected: dict[Hashable, _Answers] = {}
 
-    def refusal(self, deployment: ModelDeployment) -> str:
-        """Return why no cluster can take one replica of a deployment; empty when one can."""
+    def refusal(self, deployment: ModelDeployment) -> Refusal | None:
+        """Return why no cluster can take one replica of a deployment; None when one can."""
         spec = deployment.spec.template.spec
         reference = spec.model_cache_ref
         cache = self.reading.get(ModelCache, reference.name, deployment.namespace) if reference else None
@@ -87,7 +131,7 @@ class Placeability:
         if key not in self.answers:
             refusal = self._refusal(spec, cache, asked, self.clusters)
             if not (refusal or deployment.spec.spot) and self._refusal(spec, cache, asked, self.lasting):
-                refusal = "only spot nodes could carry it, and it does not say `spot: true`"
+                refusal = Refusal("only spot nodes could carry it, and it does not say `spot: true`")
             self.answers[key] = refusal
         return self.answers[key]
 
@@ -97,64 +141,72 @@ class Placeability:
         cache: ModelCache | None,
         asked: tuple[_Asked, ...],
         clusters: Sequence[InferenceCluster],
-    ) -> str:
+    ) -> Refusal | None:
         selector = spec.cluster_selector
-        steps: tuple[tuple[str, Callable[[InferenceCluster], bool]], ...] = (
-            ("there is no cluster with GPU pools", lambda cluster: bool(cluster.spec.node_pools)),
-            ("every cluster is being removed", lambda cluster: not (cluster.spec.removing or cluster.spec.lost)),
+        steps: tuple[tuple[Refusal, Callable[[InferenceCluster], bool]], ...] = (
+            (Refusal("there is no cluster with GPU pools"), lambda cluster: bool(cluster.spec.node_pools)),
             (
-                "no cluster has the labels of its clusterSelector",
+                Refusal("every cluster is being removed"),
+                lambda cluster: not (cluster.spec.removing or cluster.spec.lost),
+            ),
+            (
+                Refusal("no cluster has the labels of its clusterSelector", "clusterSelector"),
                 lambda cluster: selector is None or selector.matches(cluster.metadata.labels),
             ),
             (
-                "every cluster that it selects has a taint it does not tolerate",
+                Refusal(
+                    "every cluster that it selects has a taint it does not tolerate",
+                    "tolerations" if spec.tolerations else "",
+                ),
                 lambda cluster: _tolerated(spec.tolerations, cluster),
             ),
             (
-                "its cache cannot be staged on any cluster that it selects",
+                Refusal("its cache cannot be staged on any cluster that it selects", "modelCacheRef"),
                 lambda cluster: cache is None or _staged(cache, cluster),
             ),
-            ("", lambda cluster: self._takes(asked, cluster)),
         )
-        if any(all(keeps(cluster) for _, keeps in steps) for cluster in clusters):
-            return ""
-        for reason, keeps in steps[:-1]:
-            clusters = [cluster for cluster in clusters if keeps(cluster)]
-            if not clusters:
-                return reason
+        standing = clusters
+        for refusal, keeps in steps:
+            standing = [cluster for cluster in standing if keeps(cluster)]
+            if not standing:
+                return refusal
+        if any(self._takes(asked, cluster) for cluster in standing):
+            return None
         return (
-            self._device_refusal(asked, clusters)
-            or self._room_refusal(asked, clusters)
-            or "no cluster has nodes for all of its requests together"
+            self._device_refusal(asked, standing)
+            or self._room_refusal(asked, standing)
+            or Refusal("no cluster has nodes for all of its requests together", "engines")
         )
 
-    def _device_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> str:
-        """Return which request no pool of any of ``clusters`` can serve, and why; empty when each can be served."""
+    def _device_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> Refusal | None:
+        """Return which request no pool of any of ``clusters`` can serve, and why; None when each can be served."""
         pools = [(cluster, pool) for cluster in clusters for pool in cluster.spec.node_pools]
         for request in (request for each in asked for request in each.requests):
             offers = (offer for _, pool in pools for offer in self.devices.get(pool.class_name, ()))
             if not any(offer.count >= request.count for offer in offers):
-                return f"the request `{request.name}` wants {request.count} of one kind, and no node has so many"
+                message = f"the request `{request.name}` wants {request.count} of one kind, and no node has so many"
+                return Refusal(message, "count", request)
             if not any(self._per_node(request, cluster, pool) for cluster, pool in pools):
-                found = [self._answers(request, cluster, pool) for cluster, pool in pools]
-                error = next((each.error for each in found if each.error), "")
-                failed = f"; its selector cannot be evaluated: {error}" if error else ""
+                found = [self._answers(request, cluster, pool).failure for cluster, pool in pools]
+                failure = next(filter(None, found), None)
+                failed = f"; its selector cannot be evaluated: {failure.message}" if failure else ""
                 wants = f"{request.count} of the devices that the request `{request.name}` selects"
-                return f"no node has {wants}{failed}"
-        return ""
+                return Refusal(f"no node has {wants}{failed}", "selectors", request, failure)
+        return None
 
-    def _room_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> str:
-        """Return which member has more pods than any pool of ``clusters`` can hold; empty when each alone has room."""
+    def _room_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> Refusal | None:
+        """Return which member has more pods than any pool of ``clusters`` can hold; None when each alone has room."""
         pools = [(cluster, pool) for cluster in clusters for pool in cluster.spec.node_pools]
         for each in asked:
             rooms = [(self._room(each, cluster, pool), f"{cluster.name}/{pool.name}") for cluster, pool in pools]
             room, place = max(rooms)
             if room < each.pods:
-                if not room:
-                    return f"no pool has nodes for all that a pod of the engine `{each.engine}` requests together"
-                pods = f"the {each.pods} pods of one role of the engine `{each.engine}` go into one pool"
-                return f"{pods}, and the largest, `{place}`, takes {room} at its most nodes"
-        return ""
+                message = f"no pool has nodes for all that a pod of the engine `{each.engine}` requests together"
+                if room:
+                    pods = f"the {each.pods} pods of one role of the engine `{each.engine}` go into one pool"
+                    message = f"{pods}, and the largest, `{place}`, takes {room} at its most nodes"
+                return Refusal(message, "engines")
+        return None
 
     def _takes(self, asked: tuple[_Asked, ...], cluster: InferenceCluster) -> bool:
         """Whether every member finds a pool, each with nodes and devices for all that are in it.
@@ -274,18 +326,23 @@ def _asked(deployment: ModelDeployment) -> Iterator[_Asked]:
 
 def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _Answers:
     """Ask every selector of a request of every device; one that an older cluster refuses selects nothing there."""
-    try:
-        selectors = [compile_selector(selector.cel or "", minor=minor) for selector in request.selectors]
-    except SelectorError as error:
-        return _Answers((), f"Kubernetes {minor} refuses it: {error.message}")
+    selectors: list[tuple[str, CompiledSelector]] = []
+    for expression in (selector.cel or "" for selector in request.selectors):
+        try:
+            selectors.append((expression, compile_selector(expression, minor=minor)))
+        except SelectorError as error:
+            message = f"Kubernetes {minor} refuses it: {error.message}"
+            return _Answers((), _Failure(message, expression, error.position))
     kinds: list[int] = []
-    errors: list[str] = []
+    failure: _Failure | None = None
     for kind, offer in enumerate(offers):
-        answers = [selector.evaluate(offer.view) for selector in selectors]
-        if all(answer.outcome is Outcome.MATCH for answer in answers):
+        answers = [(expression, selector.evaluate(offer.view)) for expression, selector in selectors]
+        if all(answer.outcome is Outcome.MATCH for _, answer in answers):
             kinds.append(kind)
-        errors += [answer.message for answer in answers if answer.outcome is Outcome.ERROR]
-    return _Answers(tuple(kinds), errors[0] if errors else "")
+        for expression, answer in answers:
+            if failure is None and answer.outcome is Outcome.ERROR:
+                failure = _Failure(answer.message, expression, answer.position)
+    return _Answers(tuple(kinds), failure)
 
 
 def _tolerated(tolerations: tuple[Toleration, ...], cluster: InferenceCluster) -> bool:

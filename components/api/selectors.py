@@ -1,34 +1,65 @@
 """Compiles every selector of every deployment, and reports what Kubernetes would refuse inside the expression.
 
 An expression is refused when no cluster of the fleet could take it: it is compiled for the newest Kubernetes version
-that a cluster has. Whether an older cluster takes it is the scheduler's question.
+that a cluster has. Whether an older cluster takes it is the scheduler's question. What Kubernetes takes and no device
+can make succeed, such as `quantity('80GB')`, is warned of.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
+from components.api import syntax
 from components.api.codes import Code
 from components.api.inference_cluster import InferenceCluster
-from components.api.model_deployment import ModelDeployment
+from components.api.model_deployment import DeviceRequest, ModelDeployment
 from components.api.nodes import PathPart
 from components.api.reading import Reading
 from components.cel.environment import DEFAULT_MINOR, MINORS
-from components.cel.problem import SelectorError
+from components.cel.failing import FailingCall, failing_calls
+from components.cel.problem import Position, SelectorError
 from components.cel.selector import compile_selector
 
 
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """What is wrong inside one expression: why it is refused, or the calls of it that always fail."""
+
+    refusal: SelectorError | None = None
+    failing: tuple[FailingCall, ...] = ()
+
+
 def check_selectors(reading: Reading) -> None:
-    """Record a problem for every selector that does not compile."""
+    """Record a problem for every selector that does not compile, and for every call in one that can only fail."""
     minor = newest_minor(reading)
-    failures: dict[str, SelectorError | None] = {}
+    judged: dict[str, _Judgement] = {}
     for source, deployment in reading.documents(ModelDeployment):
         for path, expression in expressions(deployment):
-            if expression not in failures:
-                failures[expression] = _failure(expression, minor)
-            failure = failures[expression]
-            if failure is not None:
-                inner = (failure.position.line - 1, failure.position.column)
-                message = f"the selector does not compile: {failure.message}"
-                source.add(Code.SELECTOR_INVALID, message, path, hint=_hint(failure), inner=inner)
+            if expression not in judged:
+                judged[expression] = _judge(expression, minor)
+            refusal = judged[expression].refusal
+            if refusal is not None:
+                message = f"the selector does not compile: {refusal.message}"
+                hint = _hint(refusal)
+                source.add(Code.SELECTOR_INVALID, message, path, hint=hint, inner=inner(refusal.position))
+            for call in judged[expression].failing:
+                message = f"this part of the selector fails on every device: {_reason(call)}"
+                source.warn(Code.SELECTOR_FAILS, message, path, inner=inner(call.position))
+
+
+def inner(position: Position) -> tuple[int, int]:
+    """Return a place inside an expression as line and column from 0."""
+    return position.line - 1, position.column
+
+
+_CHECKS = {"quantity": syntax.quantity, "semver": syntax.semantic_version}
+
+
+def _reason(call: FailingCall) -> str:
+    """Say what the text of a call must be; in the words of fields of that type, where a field has it."""
+    check = _CHECKS.get(call.function)
+    wanted = check(call.text) if check else ""
+    return f"`{call.text}` must {wanted}" if wanted else call.message
 
 
 _MADE = {
@@ -63,20 +94,29 @@ def _number(minor: str) -> int:
     return int(minor.partition(".")[2])
 
 
-def expressions(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, ...], str]]:
-    """Yield every CEL expression of a deployment with its path."""
+SPEC: Final = ("spec", "template", "spec")
+"""The path of a deployment's replica."""
+
+
+def requests(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, ...], DeviceRequest]]:
+    """Yield every request for devices of a deployment with its path."""
     for number, engine in enumerate(deployment.spec.template.spec.engines):
         for index, member in enumerate(engine.members):
             for position, request in enumerate(member.node_selector.devices if member.node_selector else ()):
-                for place, selector in enumerate(request.selectors):
-                    head = ("spec", "template", "spec", "engines", number, "members", index)
-                    tail = ("nodeSelector", "devices", position, "selectors", place, "cel")
-                    yield (*head, *tail), selector.cel or ""
+                head = (*SPEC, "engines", number, "members", index)
+                yield (*head, "nodeSelector", "devices", position), request
 
 
-def _failure(expression: str, minor: str) -> SelectorError | None:
+def expressions(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, ...], str]]:
+    """Yield every CEL expression of a deployment with its path."""
+    for path, request in requests(deployment):
+        for place, selector in enumerate(request.selectors):
+            yield (*path, "selectors", place, "cel"), selector.cel or ""
+
+
+def _judge(expression: str, minor: str) -> _Judgement:
     try:
-        compile_selector(expression, minor=minor)
+        selector = compile_selector(expression, minor=minor)
     except SelectorError as error:
-        return error
-    return None
+        return _Judgement(error)
+    return _Judgement(failing=tuple(failing_calls(selector)))

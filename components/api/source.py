@@ -91,10 +91,17 @@ class Source:
         return Location(self.file, node.line, node.column, self.composed.line(node.line))
 
     def warn(
-        self, code: Code, message: str, path: Sequence[PathPart] = (), *, hint: str = "", at_key: bool = False
+        self,
+        code: Code,
+        message: str,
+        path: Sequence[PathPart] = (),
+        *,
+        hint: str = "",
+        at_key: bool = False,
+        inner: tuple[int, int] | None = None,
     ) -> None:
         """Record a warning at ``path``."""
-        self.add(code, message, path, hint=hint, at_key=at_key, severity=Severity.WARNING)
+        self.add(code, message, path, hint=hint, at_key=at_key, inner=inner, severity=Severity.WARNING)
 
 
 def place(found: Found, *, at_key: bool) -> Node | None:

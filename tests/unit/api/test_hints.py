@@ -113,7 +113,7 @@ REFERENCES = [
     case(
         "a label's other value", "service", "model: qwen", "model: llama", "matchLabels", "`model` is one of qwen here"
     ),
-    case("a cluster's label", "qwen", "tier: prod", "tier: prd", "qwen", "did you mean `prod`?"),
+    case("a cluster's label", "qwen", "tier: prod", "tier: prd", "clusterSelector:", "did you mean `prod`?"),
 ]
 
 

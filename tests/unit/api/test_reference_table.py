@@ -103,7 +103,8 @@ CASES = [
     Case("service: outside", edit("service", "model: qwen", "model: other"), complete=False),
     # Deployments that nobody can take
     Case("unplaceable: labels", edit("qwen", "tier: prod", "tier: gold"),
-         ((Code.DEPLOYMENT_UNPLACEABLE, WARNING, "qwen", "metadata.name", "labels of its clusterSelector"),)),
+         ((Code.DEPLOYMENT_UNPLACEABLE, WARNING, "qwen", "spec.template.spec.clusterSelector",
+          "labels of its clusterSelector"),)),
     Case("unplaceable: outside", edit("qwen", "count: 1\n", "count: 9\n"), complete=False),
     # One name for two
     Case("duplicate: a class", (), ((Code.NAME_DUPLICATE, ERROR, "platform/more.yaml", "metadata.name",

@@ -3,8 +3,10 @@
 import pytest
 
 from components.api.codes import Code
+from components.api.load import load_fleet
 from components.api.selectors import known_minor
-from tests.support.api_manifests import OWN, Edit, load, pointed
+from components.errors import Severity
+from tests.support.api_manifests import NAMES, OWN, Edit, files, load, pointed
 
 CEL = 'cel: device.attributes["gpu.nvidia.com"].architecture == "Ada Lovelace"'
 PATH = "spec.template.spec.engines[0].members[0].nodeSelector.devices[0].selectors[0].cel"
@@ -49,6 +51,60 @@ def test_a_text_beside_a_quantity_or_a_version_gets_the_way_to_write_it(expressi
     assert problem.code == Code.SELECTOR_INVALID
     assert problem.help.endswith(help_)
     assert bool(problem.help) is bool(help_)
+
+
+READERS = [
+    ("device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80GB')) >= 0", "'80GB'", "`80Gi` perhaps"),
+    ("device.attributes['gpu.nvidia.com'].v.isGreaterThan(semver('9.0'))", "'9.0'", "`9.0.0` perhaps"),
+    ("true || semver('9.x', true) == semver('9.0.0')", "'9.x'", "must be a semantic version"),
+    ("device.driver == 'a' && [1].all(x, ip('1.2.3') == ip('1.2.3.4'))", "'1.2.3'", "IP address '1.2.3'"),
+    ("cidr('10.0.0.0/40').prefixLength() == 3", "'10.0", "network address"),
+    ("url(':').getHost() == device.driver", "':'", "URL parse error"),
+]
+
+
+@pytest.mark.parametrize(("expression", "at", "says"), READERS, ids=[row[1] for row in READERS])
+def test_a_text_that_no_function_can_read_is_warned_of_where_it_stands(expression: str, at: str, says: str) -> None:
+    """Kubernetes takes the selector, and every device fails it; other files need not be there to say so."""
+    content = files(Edit("qwen", CEL, f'cel: "{expression}"'))[NAMES["qwen"]]
+    result = load_fleet([(NAMES["qwen"], content)], complete=False)
+    (problem,) = [problem for problem in result.problems if problem.code == Code.SELECTOR_FAILS]
+    assert (problem.severity, problem.path) == (Severity.WARNING, PATH)
+    assert says in problem.message
+    assert pointed(problem).startswith(at)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80G')) >= 0",
+        "semver('v9.0', true) == semver('9.0.0')",
+        "isQuantity('80GB') || quantity(device.driver) == quantity('8')",
+        "device.driver == 'ip'",
+    ],
+)
+def test_a_text_that_can_be_read_is_not_warned_of(expression: str) -> None:
+    """Nor is a text that a device has, or one that is only asked about."""
+    result = load(Edit("qwen", CEL, f'cel: "{expression}"'))
+    assert Code.SELECTOR_FAILS not in {problem.code for problem in result.problems}
+
+
+AT_FAULT = [
+    ("attribute", CEL, 'cel: device.attributes["gpu.nvidia.com"].archtecture == "x"', ".archtecture"),
+    ("selector", CEL, 'cel: device.driver == "a"', "device.driver"),
+    ("selectors", CEL, 'cel: device.driver == "a"\n              - cel: "true"', "selectors:"),
+    ("count", "count: 1\n", "count: 9\n", "9"),
+    ("labels", "tier: prod", "tier: gold", "clusterSelector:"),
+    ("copies", "copies: 1", "copies: 64", "engines:"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "at"), [row[1:] for row in AT_FAULT], ids=[row[0] for row in AT_FAULT])
+def test_what_no_cluster_can_take_is_warned_of_where_it_is_asked_for(old: str, new: str, at: str) -> None:
+    """The place is that of the field to change, and not the name of the deployment."""
+    (problem,) = load(Edit("qwen", old, new)).problems
+    assert problem.code == Code.DEPLOYMENT_UNPLACEABLE
+    assert pointed(problem).startswith(at)
 
 
 def test_one_wrong_expression_in_two_places_is_two_problems() -> None:
