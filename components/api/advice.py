@@ -8,6 +8,7 @@ from typing import Final
 
 from components.api.base import LabelSelector
 from components.api.codes import Code
+from components.api.environment import Environment
 from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.inference_gateway import InferenceGateway
 from components.api.model_cache import ModelCache
@@ -20,6 +21,7 @@ from components.api.placeable import Placeability
 from components.api.reading import Reading
 from components.api.selectors import inner
 from components.api.source import Source
+from components.api.syntax import duration_seconds
 
 _STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
 """Labels of endpoints whose values come with the placement."""
@@ -34,6 +36,8 @@ _ZONELESS: Final = ("Nebius", "Vultr")
 
 def advise(reading: Reading) -> None:
     """Record every warning."""
+    for source, environment in reading.documents(Environment):
+        _dwell(source, environment)
     for source, cluster in reading.documents(InferenceCluster):
         _buildable(reading, source, cluster)
         for index, pool in enumerate(cluster.spec.node_pools):
@@ -103,6 +107,15 @@ def _near_label(wanted: Mapping[str, str], known: Sequence[Mapping[str, str]]) -
 
 
 _MOST_VALUES = 10  # values that a hint lists
+
+
+def _dwell(source: Source, environment: Environment) -> None:
+    """Say that no time passes between runs: since when a cluster has not been ready is not remembered yet."""
+    dwell = environment.spec.scheduling.repin_dwell
+    if dwell is not None and duration_seconds(dwell):
+        message = f"repinDwell {dwell} has no effect yet: nothing remembers since when a cluster has not been ready"
+        hint = "`0s` moves its replicas at once; without it they stay"
+        source.warn(Code.FIELD_IGNORED, message, ("spec", "scheduling", "repinDwell"), hint=hint)
 
 
 def _buildable(reading: Reading, source: Source, cluster: InferenceCluster) -> None:

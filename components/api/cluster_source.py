@@ -160,7 +160,7 @@ class ExistingSource(Model):
     """The region the cluster is in, for spreading."""
 
     zone: Annotated[Text63 | None, BERTH] = None
-    """The zone the cluster is in, for spreading."""
+    """The zone the cluster is in: a fact for people and for snapshots. Replicas are spread over regions."""
 
     kubernetes_version: Annotated[ServerVersion | None, BERTH] = None
     """The version the cluster runs, such as `1.35`; decides what the selector language offers."""

@@ -54,8 +54,8 @@ class Scheduling(Ruled):
     """Limits for replicas that exist beside the ones they replace; what has to wait moves with a later `berth up`."""
 
     repin_dwell: Duration | None = None
-    """How long a cluster may be not ready before its replicas move to where there is room, as a duration such as `30m`;
-    they stay without it."""
+    """How long a cluster may be not ready before its replicas move to where there is room; they stay without it. `0s`
+    moves them at once; no run knows yet since when a cluster has not been ready, so a longer time never passes."""
 
     def rules(self) -> Iterator[Violation]:
         """Check that the predecessor's order of choices has its way of counting."""

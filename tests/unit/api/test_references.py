@@ -168,6 +168,15 @@ def test_what_has_no_effect_is_warned_of(old: str, new: str, path: str, says: st
     assert says in problem.message
 
 
+@pytest.mark.parametrize(("dwell", "warned"), [("30m", True), ("0s", False)])
+def test_a_dwell_time_that_nobody_can_measure_is_warned_of(dwell: str, *, warned: bool) -> None:
+    """No run knows since when a cluster has not been ready; that it is not ready now is enough for none at all."""
+    result = load(Edit("environment", "layout: Single", f"layout: Single\n  scheduling: {{repinDwell: {dwell}}}"))
+    assert [(problem.code, problem.path) for problem in result.problems] == (
+        [(Code.FIELD_IGNORED, "spec.scheduling.repinDwell")] if warned else []
+    )
+
+
 def test_a_capacity_block_has_no_effect_elsewhere() -> None:
     """Only EKS has them."""
     edge = "spec:\n  nodePools: [{name: p, className: h100x8, capacityBlock: {capacityReservationId: cr-0a}}]"
