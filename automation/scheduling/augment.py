@@ -39,6 +39,8 @@ class _Movable:
     work: Work
     reason: Reason
     pending: Pending | None = None
+    within: Clusters = -1
+    """The clusters that limits do not rule out for one that lacks a place: moving others is about room alone."""
 
     @property
     def key(self) -> _Key:
@@ -82,7 +84,9 @@ class Augmenter:
         placed = False
         while work.lacking[reason]:
             lacking = _Movable(work, reason)
-            moves = None if lacking.key in self._hopeless else self._make_room(lacking)
+            lacking.within = self._placer.within(work, lacking.release)
+            hopeless = not lacking.within or lacking.key in self._hopeless
+            moves = None if hopeless else self._make_room(lacking)
             if moves is None:
                 self._hopeless.add(lacking.key)
                 break
@@ -101,7 +105,7 @@ class Augmenter:
 
     def _chain(self, lacking: _Movable, banned: Clusters, depth: int) -> _Moves | None:
         """Place a replica by itself, or where the smallest other one makes room and finds a place in its turn."""
-        allowed = lacking.work.allowed & ~banned
+        allowed = lacking.work.allowed & lacking.within & ~banned
         spot = next(self._placer.fill(lacking.work, allowed=allowed, release=lacking.release), None)
         if spot is not None:
             return [(lacking, spot)]
@@ -154,8 +158,9 @@ class Augmenter:
 
     def _candidates(self, lacking: _Movable, banned: Clusters) -> Iterator[tuple[int, Hosting]]:
         """Yield the clusters that could take a replica if others left them."""
+        allowed = lacking.work.allowed & lacking.within & ~banned
         for position in sorted(self._by_cluster):
-            if lacking.work.allowed >> position & 1 and not banned >> position & 1 and self._budget > 0:
+            if allowed >> position & 1 and self._budget > 0:
                 hosting = self._filters.hosting(lacking.work.need, position)
                 assert hosting is not None  # or the cluster would not be allowed
                 yield position, hosting
@@ -179,6 +184,7 @@ class Augmenter:
             else:
                 self._by_cluster[each.pending.spot[0]].remove(each)
                 each.pending.spot = spot
+            each.within = -1
             insort(self._by_cluster.setdefault(spot[0], []), each, key=_size)
             self._placer.freed(spot[0])
         self._hopeless.clear()

@@ -269,17 +269,17 @@ def _refused(limit: Limit, kind: Kind, more: Fraction) -> Refused:
         message = f"{whose} is on cost, and nobody knows the price of a pool that it runs on, or would run on"
         return Refused(limit.code, message, "all prices are known: write `pricePerHour` of the pools")
     most, used = limit.most[kind], limit.taken(kind)
-    what = words(kind)
-    message = f"wanted {amount(more)} {what}; {whose} is {amount(most)}, used {amount(used)}"
+    message = f"wanted {_words(more, kind)}; {whose} is {amount(most)}, used {amount(used)}"
     numbers = (int(more), max(0, int(most - used))) if more.denominator == 1 else (None, None)
-    return Refused(limit.code, message, f"{whose} is raised to {amount(used + more)} {what}", *numbers)
+    return Refused(limit.code, message, f"{whose} is raised to {_words(used + more, kind)}", *numbers)
 
 
-def words(kind: Kind) -> str:
-    """Return the unit of a kind in words."""
+def _words(number: Fraction, kind: Kind) -> str:
+    """Write so much of a kind in words."""
     if kind == COST:
-        return "USD per hour"
-    return "nodes" if kind == NODES else f"devices of {kind[1]}"
+        return f"{amount(number)} USD per hour"
+    unit, of = ("node", "") if kind == NODES else ("device", f" of {kind[1]}")
+    return f"{amount(number)} {unit}{'' if number == 1 else 's'}{of}"
 
 
 def _overrun(limit: Limit, kind: Kind, used: Fraction) -> str:
@@ -287,5 +287,4 @@ def _overrun(limit: Limit, kind: Kind, used: Fraction) -> str:
     whose = "quota" if limit.code is Code.OVER_QUOTA else "limit"
     if kind == UNPRICED:
         return f"runs on pools whose price nobody knows, and has a {whose} on cost: it gets nothing more that costs"
-    what = words(kind)
-    return f"takes {amount(used)} {what}, and the {whose} is {amount(limit.most[kind])}: it gets nothing more of them"
+    return f"takes {_words(used, kind)}, and the {whose} is {amount(limit.most[kind])}: it gets nothing more of them"

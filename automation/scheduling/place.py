@@ -146,15 +146,28 @@ class Placer:
             return options
         return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
 
-    def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
-        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them."""
+    def within(self, work: Work, release: Amounts = NOTHING) -> Clusters:
+        """Return the clusters, of those that no filter refuses, that limits do not rule out whatever room there is."""
         account, left = work.account, work.allowed
+        found: Clusters = 0
         while account is not None and left:
             position = (left & -left).bit_length() - 1
             hosting = self._filters.hosting(work.need, position)
             assert hosting is not None  # or the cluster would not be allowed
+            alike = left & self._filters.alike(position)
+            if not account.hopeless(position, hosting, release):
+                found |= alike
+            left &= ~alike
+        return work.allowed if account is None else found
+
+    def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
+        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them."""
+        left = work.allowed if work.account is not None else 0
+        within = self.within(work, work.release_of_next) if left else 0
+        while left:
+            position = (left & -left).bit_length() - 1
             alike = 1 << position
-            if account.hopeless(position, hosting, work.release_of_next):
+            if not within & alike:
                 alike = left & self._filters.alike(position)
             refused = self.limit(work, position)
             if refused is not None:

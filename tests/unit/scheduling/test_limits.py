@@ -84,13 +84,13 @@ CASES = [
         0,
         "wanted 8 devices of nvidia-h100; the quota of namespace ml is 0, used 0",
     ),
-    Case("nodes", Quota(nodes=3), 3, "wanted 1 nodes; the quota of namespace ml is 3, used 3"),
+    Case("nodes", Quota(nodes=3), 3, "wanted 1 node; the quota of namespace ml is 3, used 3"),
     Case("parts of nodes", Quota(nodes=1), 2, "wanted 0.5 nodes; the quota of namespace ml is 1, used 1", HALF),
     Case(
         "whole nodes",
         Quota(nodes=1),
         1,
-        "wanted 1 nodes; the quota of namespace ml is 1, used 1",
+        "wanted 1 node; the quota of namespace ml is 1, used 1",
         HALF,
         Accounting.NODE,
     ),
@@ -101,7 +101,7 @@ CASES = [
         "wanted 80 USD per hour; the quota of namespace ml is 250, used 240",
     ),
     Case("cost of parts", Quota(max_cost_per_hour=usd(100)), 2, "wanted 40 USD per hour", HALF),
-    Case("the first that ends", Quota({"nvidia-h100": 16}, 1), 1, "wanted 1 nodes"),
+    Case("the first that ends", Quota({"nvidia-h100": 16}, 1), 1, "wanted 1 node"),
 ]
 
 
