@@ -8,7 +8,7 @@ import pytest
 
 from automation.scheduling import ledger
 from automation.scheduling.observation import ForeignPod, PoolObservation
-from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Strategy
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Strategy
 from automation.scheduling.verdict import Code
 from tests.unit.scheduling.builder import (
     cluster,
@@ -41,6 +41,7 @@ class Case:
     accounting: Accounting | None = None
 
 
+SHARED = {"storage_class": "shared"}
 EAST = {"region": "east"}
 WEST = {"region": "west"}
 
@@ -156,6 +157,38 @@ CASES = [
         [cluster("a", taints=["k=v:NoSchedule"]), cluster("b", taints=["k=v:NoExecute", "z=:NoSchedule"])],
         [deployment("d", 2, tolerations=["k=v"])],
         ["d@a/0", "d@a/1"],
+    ),
+    Case(
+        "a toleration of every key, of one effect, of another value, and one of two taints",
+        [
+            cluster("a", taints=["k=v:NoSchedule"]),
+            cluster("b", taints=["k=v:NoExecute"]),
+            cluster("c", taints=["k=v:NoSchedule", "z=:NoExecute"]),
+        ],
+        [
+            deployment("all", 3, ONE, tolerations=[""]),
+            deployment("effect", 3, ONE, tolerations=["k:NoExecute"]),
+            deployment("other", 3, ONE, tolerations=["k=w"]),
+            deployment("two", 3, ONE, tolerations=["k=v"]),
+        ],
+        [
+            *("all@a/0", "all@b/0", "all@c/0"),
+            *("effect@b/0", "effect@b/1", "effect@b/2"),
+            *("two@a/0", "two@a/1", "two@b/0"),
+        ],
+    ),
+    Case(
+        "the selectors of the deployment and of its cache both hold, and neither replaces the other",
+        [
+            cluster("a", labels={"tier": "gold", "zone": "1"}, **SHARED),
+            cluster("b", labels={"tier": "silver", "zone": "1"}, **SHARED),
+            cluster("c", labels={"tier": "gold", "zone": "2"}, **SHARED),
+        ],
+        [
+            deployment("both", 2, ONE, selector={"tier": "gold"}, cache=CacheNeed("c", "sha256:1", {"zone": "1"})),
+            deployment("torn", 2, ONE, selector={"tier": "gold"}, cache=CacheNeed("c", "sha256:1", {"tier": "silver"})),
+        ],
+        ["both@a/0", "both@a/1"],
     ),
     Case(
         "no deployments",
