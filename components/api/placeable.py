@@ -56,53 +56,41 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why a selector cannot be asked of a device, and where in its expression."""
+class _Stop:
+    """Which selector of a request a device did not pass; with a ``message`` it could not be asked of it."""
 
-    message: str
-    expression: str
-    position: Position | None
+    number: int
+    message: str = ""
+    position: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """Which devices of a class a request selects, by position; ``failure`` is the first on one of them."""
+    """Which devices of a class a request selects, by position; ``stop`` is where the one that came furthest ended."""
 
     kinds: tuple[int, ...]
-    failure: _Failure | None = None
+    stop: _Stop | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why no cluster can take a deployment, and what of it is at fault.
 
-    At fault is ``part`` of ``request``, ``part`` of the replica's spec, or without both the deployment as a whole. A
-    ``failure`` says inside which selector of the request.
+    At fault is ``part`` of ``request``, ``part`` of the replica's spec, or without both the deployment as a whole.
+    ``position`` is a place inside the text of that part.
     """
 
     message: str
-    part: str = ""
+    part: tuple[PathPart, ...] = ()
     request: DeviceRequest | None = None
-    failure: _Failure | None = None
-
-    @property
-    def position(self) -> Position | None:
-        """Return the place inside the text at ``path``, if it is a selector that fails."""
-        return self.failure.position if self.failure else None
+    position: Position | None = None
 
     def path(self, deployment: ModelDeployment) -> tuple[PathPart, ...]:
         """Return the path of what is at fault in a deployment that was refused so."""
-        for path, request in requests(deployment) if self.request else ():
-            if request == self.request:
-                expressions = [selector.cel for selector in request.selectors]
-                if self.failure and self.failure.expression in expressions:
-                    return (*path, "selectors", expressions.index(self.failure.expression), "cel")
-                return (
-                    (*path, "selectors", 0, "cel")
-                    if (self.part, len(expressions)) == ("selectors", 1)
-                    else (*path, self.part)
-                )
-        return (*SPEC, self.part) if self.part else ("metadata", "name")
+        if self.request is not None:
+            found = (path for path, request in requests(deployment) if request == self.request)
+            return (*next(found), *self.part)
+        return (*SPEC, *self.part) if self.part else ("metadata", "name")
 
 
 class Placeability:
@@ -150,18 +138,18 @@ class Placeability:
                 lambda cluster: not (cluster.spec.removing or cluster.spec.lost),
             ),
             (
-                Refusal("no cluster has the labels of its clusterSelector", "clusterSelector"),
+                Refusal("no cluster has the labels of its clusterSelector", ("clusterSelector",)),
                 lambda cluster: selector is None or selector.matches(cluster.metadata.labels),
             ),
             (
                 Refusal(
                     "every cluster that it selects has a taint it does not tolerate",
-                    "tolerations" if spec.tolerations else "",
+                    ("tolerations",) if spec.tolerations else (),
                 ),
                 lambda cluster: _tolerated(spec.tolerations, cluster),
             ),
             (
-                Refusal("its cache cannot be staged on any cluster that it selects", "modelCacheRef"),
+                Refusal("its cache cannot be staged on any cluster that it selects", ("modelCacheRef",)),
                 lambda cluster: cache is None or _staged(cache, cluster),
             ),
         )
@@ -175,7 +163,7 @@ class Placeability:
         return (
             self._device_refusal(asked, standing)
             or self._room_refusal(asked, standing)
-            or Refusal("no cluster has nodes for all of its requests together", "engines")
+            or Refusal("no cluster has nodes for all of its requests together", ("engines",))
         )
 
     def _device_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> Refusal | None:
@@ -185,13 +173,15 @@ class Placeability:
             offers = (offer for _, pool in pools for offer in self.devices.get(pool.class_name, ()))
             if not any(offer.count >= request.count for offer in offers):
                 message = f"the request `{request.name}` wants {request.count} of one kind, and no node has so many"
-                return Refusal(message, "count", request)
+                return Refusal(message, ("count",), request)
             if not any(self._per_node(request, cluster, pool) for cluster, pool in pools):
-                found = [self._answers(request, cluster, pool).failure for cluster, pool in pools]
-                failure = next(filter(None, found), None)
-                failed = f"; its selector cannot be evaluated: {failure.message}" if failure else ""
-                wants = f"{request.count} of the devices that the request `{request.name}` selects"
-                return Refusal(f"no node has {wants}{failed}", "selectors", request, failure)
+                wants = f"no node has {request.count} of the devices that the request `{request.name}` selects"
+                answers = [self._answers(request, cluster, pool) for cluster, pool in pools]
+                stop = _furthest(each.stop for each in answers if each.stop)
+                if stop is None or any(each.kinds for each in answers):
+                    return Refusal(wants, ("count",), request)
+                failed = f"; its selector cannot be evaluated: {stop.message}" if stop.message else ""
+                return Refusal(wants + failed, ("selectors", stop.number, "cel"), request, stop.position)
         return None
 
     def _room_refusal(self, asked: tuple[_Asked, ...], clusters: Iterable[InferenceCluster]) -> Refusal | None:
@@ -205,7 +195,7 @@ class Placeability:
                 if room:
                     pods = f"the {each.pods} pods of one role of the engine `{each.engine}` go into one pool"
                     message = f"{pods}, and the largest, `{place}`, takes {room} at its most nodes"
-                return Refusal(message, "engines")
+                return Refusal(message, ("engines",))
         return None
 
     def _takes(self, asked: tuple[_Asked, ...], cluster: InferenceCluster) -> bool:
@@ -326,23 +316,35 @@ def _asked(deployment: ModelDeployment) -> Iterator[_Asked]:
 
 def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _Answers:
     """Ask every selector of a request of every device; one that an older cluster refuses selects nothing there."""
-    selectors: list[tuple[str, CompiledSelector]] = []
-    for expression in (selector.cel or "" for selector in request.selectors):
+    selectors: list[CompiledSelector] = []
+    for number, selector in enumerate(request.selectors):
         try:
-            selectors.append((expression, compile_selector(expression, minor=minor)))
+            selectors.append(compile_selector(selector.cel or "", minor=minor))
         except SelectorError as error:
-            message = f"Kubernetes {minor} refuses it: {error.message}"
-            return _Answers((), _Failure(message, expression, error.position))
+            return _Answers((), _Stop(number, f"Kubernetes {minor} refuses it: {error.message}", error.position))
     kinds: list[int] = []
-    failure: _Failure | None = None
+    stops: list[_Stop] = []
     for kind, offer in enumerate(offers):
-        answers = [(expression, selector.evaluate(offer.view)) for expression, selector in selectors]
-        if all(answer.outcome is Outcome.MATCH for _, answer in answers):
+        stop = _stop(selectors, offer.view)
+        if stop is None:
             kinds.append(kind)
-        for expression, answer in answers:
-            if failure is None and answer.outcome is Outcome.ERROR:
-                failure = _Failure(answer.message, expression, answer.position)
-    return _Answers(tuple(kinds), failure)
+        else:
+            stops.append(stop)
+    return _Answers(tuple(kinds), _furthest(stops))
+
+
+def _stop(selectors: Sequence[CompiledSelector], view: DeviceView) -> _Stop | None:
+    """Ask in order, as the allocator does: the first that is not true ends it. None when all are true."""
+    for number, selector in enumerate(selectors):
+        answer = selector.evaluate(view)
+        if answer.outcome is not Outcome.MATCH:
+            return _Stop(number, answer.message, answer.position)
+    return None
+
+
+def _furthest(stops: Iterable[_Stop]) -> _Stop | None:
+    """Return the first of those after most selectors; one that says why tells more than one that does not."""
+    return max(stops, key=lambda stop: (stop.number, bool(stop.message)), default=None)
 
 
 def _tolerated(tolerations: tuple[Toleration, ...], cluster: InferenceCluster) -> bool:

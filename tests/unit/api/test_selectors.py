@@ -92,7 +92,14 @@ def test_a_text_that_can_be_read_is_not_warned_of(expression: str) -> None:
 AT_FAULT = [
     ("attribute", CEL, 'cel: device.attributes["gpu.nvidia.com"].archtecture == "x"', ".archtecture"),
     ("selector", CEL, 'cel: device.driver == "a"', "device.driver"),
-    ("selectors", CEL, 'cel: device.driver == "a"\n              - cel: "true"', "selectors:"),
+    ("first of two", CEL, 'cel: device.driver == "a"\n              - cel: "true"', "device.driver"),
+    ("second of two", CEL, 'cel: "true"\n              - cel: device.driver == "a"', "device.driver"),
+    (
+        "one that is never asked",
+        CEL,
+        'cel: device.driver == "a"\n              - cel: device.attributes["x"].y == "a"',
+        "device.d",
+    ),
     ("count", "count: 1\n", "count: 9\n", "9"),
     ("labels", "tier: prod", "tier: gold", "clusterSelector:"),
     ("copies", "copies: 1", "copies: 64", "engines:"),
