@@ -50,6 +50,8 @@ class Takes:
         self._whole_nodes = whole_nodes
         self._pods: dict[tuple[int, Decimal | None, Demand], Amounts] = {}
         self._options: dict[int, tuple[Option, Amounts]] = {}
+        self._sums: dict[tuple[int, ...], Amounts] = {}
+        self._equal: dict[tuple[tuple[Kind, Fraction], ...], Amounts] = {}
 
     def of(self, position: int, adds: Iterable[Add]) -> Amounts:
         """Return what pods take together on the cluster at ``position``."""
@@ -66,21 +68,27 @@ class Takes:
         return total
 
     def of_options(self, position: int, options: Sequence[Option]) -> Amounts:
-        """Return what engines take together on the cluster at ``position``, whose pools ``options`` are for."""
+        """Return what engines take together on the cluster at ``position``, whose pools ``options`` are for.
+
+        Equal amounts are one object, so that what follows from them can be looked up by identity.
+        """
         known = [self._of_option(position, option) for option in options]
         if len(known) == 1:
             return known[0]
-        total: dict[Kind, Fraction] = {}
-        for each in known:
-            for kind, number in each.items():
-                total[kind] = total.get(kind, Fraction(0)) + number
+        key = tuple(map(id, known))
+        total = self._sums.get(key)
+        if total is None:
+            total = self._sums[key] = self._one(_sum(known))
         return total
+
+    def _one(self, amounts: Amounts) -> Amounts:
+        return self._equal.setdefault(tuple(sorted(amounts.items())), amounts)
 
     def _of_option(self, position: int, option: Option) -> Amounts:
         """Look it up by identity: the clusters that share an option have pools of the same kinds and prices."""
         known = self._options.get(id(option))
         if known is None:  # holding the option keeps its id from being reused
-            known = self._options[id(option)] = (option, self.of(position, option.adds))
+            known = self._options[id(option)] = (option, self._one(self.of(position, option.adds)))
         return known[1]
 
     def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
@@ -102,6 +110,8 @@ class Limit:
     most: Amounts
     used: dict[Kind, Fraction] = field(default_factory=dict)
     released: dict[Kind, Fraction] = field(default_factory=dict)
+    changes: int = 0
+    """How often something was counted."""
 
     def taken(self, kind: Kind) -> Fraction:
         """Return how much of a kind is spoken for."""
@@ -119,6 +129,7 @@ class Limit:
 
     def charge(self, amounts: Amounts, release: Amounts = NOTHING, *, times: int = 1) -> None:
         """Count what a replica takes (``times=-1`` takes it away again)."""
+        self.changes += 1
         for kind, number in amounts.items():
             self.used[kind] = self.used.get(kind, Fraction(0)) + number * times
         self.release(amounts, release, times=times)
@@ -128,6 +139,7 @@ class Limit:
 
         So a successor never makes room for others before its predecessor has gone.
         """
+        self.changes += 1
         for kind, number in release.items():
             shared = min(number, amounts.get(kind, Fraction(0)))
             self.released[kind] = self.released.get(kind, Fraction(0)) + shared * times
@@ -140,6 +152,9 @@ class Account:
         self.limits = limits
         self.bill = bill
         self._takes = takes
+        self._known: dict[tuple[int, int], tuple[Limit, Kind] | None] = {}
+        """Which limit refuses amounts in the place of others, by identity, since the limits changed last."""
+        self._changes = -1
 
     def amounts(self, position: int, adds: Iterable[Add]) -> Amounts:
         """Return what pods take on a cluster."""
@@ -179,17 +194,26 @@ class Account:
     def refusal(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> Refused | None:
         """Return which limit refuses ``options`` on a cluster, with numbers; None when none does."""
         amounts = self._takes.of_options(position, options)
-        for limit in self.limits:
-            kind = limit.first_refusal(amounts, release)
-            if kind is not None:
-                return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
+        found = self._refusing(amounts, release)
+        if found is not None:
+            limit, kind = found
+            return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
         return self.bill.refusal(position, adds_of(options)) if self.bill else None
 
     def _admits(self, position: int, options: Sequence[Option], release: Amounts) -> bool:
-        if not self.limits:
-            return True
-        amounts = self._takes.of_options(position, options)
-        return all(limit.first_refusal(amounts, release) is None for limit in self.limits)
+        return not self.limits or self._refusing(self._takes.of_options(position, options), release) is None
+
+    def _refusing(self, amounts: Amounts, release: Amounts) -> tuple[Limit, Kind] | None:
+        """Return the first limit that refuses, and of what there would be too much."""
+        changes = sum(limit.changes for limit in self.limits)
+        if changes != self._changes:
+            self._known.clear()
+            self._changes = changes
+        key = (id(amounts), id(release))
+        if key not in self._known:
+            found = ((limit, limit.first_refusal(amounts, release)) for limit in self.limits)
+            self._known[key] = next(((limit, kind) for limit, kind in found if kind is not None), None)
+        return self._known[key]
 
     def _possible(self, position: int, hosting: Hosting, chosen: tuple[Option, ...], release: Amounts) -> bool:
         if chosen and not self._admits(position, chosen, release):
@@ -242,6 +266,14 @@ class Limits:
                 used = limit.used.get(kind, Fraction(0))
                 if used > most:
                     yield Overrun(limit.owner, _overrun(limit, kind, used))
+
+
+def _sum(parts: Iterable[Amounts]) -> Amounts:
+    total: dict[Kind, Fraction] = {}
+    for each in parts:
+        for kind, number in each.items():
+            total[kind] = total.get(kind, Fraction(0)) + number
+    return total
 
 
 def least(olds: Sequence[Amounts]) -> Amounts:

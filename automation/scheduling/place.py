@@ -162,14 +162,19 @@ class Placer:
 
     def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
         """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them."""
-        left = work.allowed if work.account is not None else 0
-        within = self.within(work, work.release_of_next) if left else 0
+        account, left = work.account, work.allowed
+        if account is None:
+            return
+        within = self.within(work, work.release_of_next)
         while left:
             position = (left & -left).bit_length() - 1
             alike = 1 << position
-            if not within & alike:
+            if within & alike:
+                refused = self.limit(work, position)
+            else:
                 alike = left & self._filters.alike(position)
-            refused = self.limit(work, position)
+                hosting = self._filters.hosting(work.need, position) or ()
+                refused = account.refusal(position, [each[0] for each in hosting], work.release_of_next)
             if refused is not None:
                 yield refused, alike.bit_count()
             left &= ~alike
