@@ -5,7 +5,7 @@ Since pods are only added while a pass places, what had no room when it was aske
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import groupby
 from operator import or_
@@ -42,7 +42,7 @@ class Explainer:
         *,
         strategy: Strategy,
         placer: Placer,
-        sights: Mapping[str, str],
+        sight: Callable[[Cluster], str],
     ) -> None:
         self._filters = filters
         self._ledger = ledger
@@ -53,8 +53,8 @@ class Explainer:
         self._scores = Scores(filters, ledger)
         self._remedies = Remedies(filters, ledger, placer.limit)
         self._works = works
-        self._sights = sights
-        """By cluster, what its nodes are counted by, where that is more than the manifest."""
+        self._sight = sight
+        """Says what a cluster's nodes are counted by, where that is more than the manifest."""
         self._unhosted: dict[tuple[int, int], Code] = {}
 
     def explain(self, key: NamespacedName) -> DeploymentTrace:
@@ -200,7 +200,7 @@ class Explainer:
         together = self._rooms.together(position, engines, hosting) if worst is None else ""
         message = worst.message if worst else together or "its engines fit one by one, and not together"
         wanted, free = (worst.wanted, worst.free) if worst else (None, None)
-        sight = self._sights[cluster.name]
+        sight = self._sight(cluster)
         message += f" ({sight})" if sight else ""
         return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
 

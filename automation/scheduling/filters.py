@@ -5,11 +5,11 @@ operations for ten clusters and for ten thousand, and everything that depends on
 computed once. Each filter is one code; a cluster's verdict is its first failing one in order of severity.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from automation.scheduling.existing import ExistingCache
+from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
 from automation.scheduling.hardware import Catalogue, Hardware
 from automation.scheduling.hosting import Hosting, Hostings, Rank
 from automation.scheduling.needs import Need, Profile, Profiles
@@ -101,6 +101,12 @@ class Filters:
         """Whether the snapshot has a cluster that is not lost."""
         position = self.position.get(cluster)
         return position is not None and self.clusters[position].state is not ClusterState.LOST
+
+    def holding(self, live: Mapping[NamespacedName, Sequence[ExistingReplica]]) -> Iterator[tuple[int, Cluster]]:
+        """Yield the clusters that live replicas are on, each with its position, in order."""
+        names = {replica.id.cluster for replicas in live.values() for replica in replicas}
+        for position in sorted(self.position[name] for name in names if name in self.position):
+            yield position, self.clusters[position]
 
     def ranked(self, need: Need) -> tuple[tuple[Rank, Clusters], ...]:
         """Return the clusters whose pools can host ``need`` when they are empty and large enough, best rank first."""

@@ -18,6 +18,7 @@ only to one of a higher priority, and only where the environment allows it.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, groupby
 
 from automation.scheduling.assemble import Assembly
@@ -42,7 +43,7 @@ from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Sh
 from automation.scheduling.retain import Judge
 from automation.scheduling.room import Owners, RoomExplainer
 from automation.scheduling.shrink import Shrinks
-from automation.scheduling.snapshot import Accounting, Deployment, Snapshot, Strategy
+from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Snapshot, Strategy
 from automation.scheduling.starved import starved
 from automation.scheduling.surges import Surges
 from automation.scheduling.trace import Trace
@@ -243,12 +244,19 @@ class Pass:
             return list(works)
         return sorted(works, key=lambda work: (-work.deployment.priority, work.need.size, work.deployment.key))
 
+    @cached_property
+    def _given(self) -> dict[str, Cluster]:
+        return {cluster.name: cluster for cluster in self.snapshot.clusters}
+
+    def _sight(self, cluster: Cluster) -> str:
+        """Say what a cluster's nodes are counted by, from the cluster as it was given."""
+        return self._given[cluster.name].sight(self.snapshot.now, self.snapshot.options.observation_age)
+
     def _rooms(self, works: Mapping[NamespacedName, Work]) -> RoomExplainer:
         return RoomExplainer(self.filters, self.ledger, works, Owners(self.filters, self.judge, self.live))
 
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
         options = self.snapshot.options
-        sights = {each.name: each.sight(self.snapshot.now, options.observation_age) for each in self.snapshot.clusters}
         explainer = Explainer(
             self.filters,
             self.ledger,
@@ -257,7 +265,7 @@ class Pass:
             works,
             strategy=options.strategy,
             placer=self.placer,
-            sights=sights,
+            sight=self._sight,
         )
         waiting = Waiting(self.filters, self.placer, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)

@@ -39,7 +39,7 @@ class Shrinks:
         """Return the pools that something has to leave, by cluster and then in the cluster's order."""
         edited = {
             position: [number for number, pool in enumerate(cluster.pools) if pool.before and not pool.leaving]
-            for position, cluster in enumerate(self._filters.clusters)
+            for position, cluster in self._filters.holding(live)
             if any(pool.before for pool in cluster.pools) and cluster.state is not ClusterState.LOST
         }
         if not edited:

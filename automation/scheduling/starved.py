@@ -21,7 +21,7 @@ def starved(
     """Return who waits for refused nodes; the pods of all live replicas are on the ledger already."""
     refused = {
         position: [number for number, pool in enumerate(cluster.pools) if pool.refused]
-        for position, cluster in enumerate(filters.clusters)
+        for position, cluster in filters.holding(live)
         if any(pool.refused for pool in cluster.pools) and cluster.state is not ClusterState.LOST
     }
     on: dict[int, list[ExistingReplica]] = {}
