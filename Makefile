@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine crash check coverage bench docs lock clean toolchain venv
+.PHONY: help demo test fast engine crash test-kubernetes toolchain-kubernetes check coverage bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -38,13 +38,19 @@ demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fle
 test: fast engine ## every test
 
 fast: $(STAMP) ## the tests that need no engine
-	@$(RUN)/pytest -q -m "not engine" -n 2 $(call again,not engine)
+	@$(RUN)/pytest -q -m "not engine and not kubernetes" -n 2 $(call again,not engine and not kubernetes)
 
 engine: toolchain ## the tests that start the real engine
 	@$(RUN)/pytest -q -m "engine and not crash" -n 2 --dist loadfile $(call again,engine and not crash)
 
 crash: toolchain ## kill the driver and the engine at every point of a run
 	@$(RUN)/pytest -q -m crash -n 2 $(call again,crash)
+
+toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a local control plane (half an hour, once)
+	@$(RUN)/berth doctor --simulated --kubernetes 1.34 --install --quiet-when-ready
+
+test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine
+	@$(RUN)/pytest -q -m kubernetes tests/kubernetes $(call again,kubernetes)
 
 # With RETRY set, as in continuous integration, tests that failed are run once more, alone and in sight: these start
 # many processes and kill some of them, and a busy machine must not decide what lands.

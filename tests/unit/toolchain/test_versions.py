@@ -2,6 +2,7 @@
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -151,3 +152,12 @@ def test_a_release_may_have_an_address_for_each_platform() -> None:
     assert APISERVER.release is not None
     address = APISERVER.release.address_on(Platform(system="linux", machine="arm64"))
     assert address == "https://dl.k8s.io/release/v1.34.4/bin/linux/arm64"
+
+
+def test_the_page_on_local_kubernetes_says_what_is_pinned() -> None:
+    """Readers choose by its tables."""
+    page = Path(__file__).parents[3].joinpath("docs/reference/local-kubernetes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (1\.\d+) \| (\S+) \| (.*) \|$", page, re.MULTILINE)
+    assert rows == [(each.name, each.version, "proven" if each.proven else "not proven") for each in MINORS.values()]
+    assert f"| `etcd` | {ETCD.version} | {ETCD.range} |" in page
+    assert f"| `kwok` | {KWOK.version} |" in page

@@ -1,0 +1,124 @@
+"""How the programs of a local control plane are started: their flags, each with its reason. PURE.
+
+All of them listen on the loopback interface or not at all, and keep what they write in the private folder.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from automation.rehearsal.kubernetes.ports import HOST
+
+CONTROLLERS: Final = (
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "job-controller",
+    "resourceclaim-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
+    "disruption-controller",
+    "namespace-controller",
+    "garbage-collector-controller",
+)
+"""Those that Berth's objects need. Without ``node-lifecycle-controller`` nodes need no heartbeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFiles:
+    """The files of one cluster in the private folder."""
+
+    folder: Path
+
+    @property
+    def tokens(self) -> Path:
+        """The tokens that the API server knows."""
+        return self.folder / "tokens.csv"
+
+    @property
+    def certificate(self) -> Path:
+        """The server's certificate, with the authority that it made for itself."""
+        return self.folder / "apiserver.crt"
+
+    @property
+    def key(self) -> Path:
+        """The server's key, which also signs the tokens of service accounts."""
+        return self.folder / "apiserver.key"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """How to reach the cluster as its administrator."""
+        return self.folder / "kubeconfig"
+
+
+def etcd(program: Path, data: Path, *, client: int, peer: int) -> list[str]:
+    """Start a store of one member, for all clusters of a run."""
+    clients, peers = f"http://{HOST}:{client}", f"http://{HOST}:{peer}"
+    return [
+        str(program),
+        f"--data-dir={data}",
+        f"--listen-client-urls={clients}",
+        f"--advertise-client-urls={clients}",
+        f"--listen-peer-urls={peers}",
+        f"--initial-advertise-peer-urls={peers}",
+        f"--initial-cluster=default={peers}",
+        # The ports are kept for it by sockets of ours.
+        "--socket-reuse-port",
+        # What it holds does not outlive the run.
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+    ]
+
+
+def api_server(program: Path, files: ClusterFiles, *, port: int, store: int, prefix: str) -> list[str]:
+    """Start an API server; ``store`` is etcd's port, ``prefix`` where in it this cluster keeps its objects."""
+    return [
+        str(program),
+        f"--etcd-servers=http://{HOST}:{store}",
+        f"--etcd-prefix={prefix}",
+        f"--bind-address={HOST}",
+        f"--secure-port={port}",
+        "--permit-port-sharing",
+        f"--advertise-address={HOST}",
+        # A loopback address cannot be an endpoint of the Service "kubernetes".
+        "--endpoint-reconciler-type=none",
+        # It makes its own certificate there.
+        f"--cert-dir={files.folder}",
+        f"--token-auth-file={files.tokens}",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={files.key}",
+        f"--service-account-signing-key-file={files.key}",
+        "--service-cluster-ip-range=10.0.0.0/24",
+        "--authorization-mode=RBAC",
+        "--allow-privileged",
+        # ServiceAccount: no controller makes the accounts that pods would wait for. TaintNodesByCondition: it taints
+        # new nodes as not ready, and no node lifecycle controller takes the taint off.
+        "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+        "--profiling=false",
+    ]
+
+
+def controller_manager(program: Path, files: ClusterFiles) -> list[str]:
+    """Start the controllers."""
+    return [str(program), *_client_of(files), f"--controllers={','.join(CONTROLLERS)}"]
+
+
+def scheduler(program: Path, files: ClusterFiles) -> list[str]:
+    """Start the scheduler as it comes."""
+    return [str(program), *_client_of(files)]
+
+
+def kwok(program: Path, files: ClusterFiles) -> list[str]:
+    """Start what keeps nodes and makes bound pods run and ready, by its built-in stages."""
+    # Without a port it serves nothing; its own default is every interface.
+    return [str(program), f"--kubeconfig={files.kubeconfig}", "--manage-all-nodes", "--node-port=0"]
+
+
+def _client_of(files: ClusterFiles) -> tuple[str, ...]:
+    return (
+        f"--kubeconfig={files.kubeconfig}",
+        f"--bind-address={HOST}",
+        "--secure-port=0",
+        "--leader-elect=false",
+        "--profiling=false",
+    )

@@ -1,0 +1,216 @@
+"""Starts and ends local control planes: one etcd for a run, and for each cluster an API server and what works on it.
+
+Everything lives in a private folder and ends with the run, however that ends: see ``warden_process``. The API server
+makes its own certificate; administrators come with a token that is made for the run. Nothing is kept.
+"""
+
+import base64
+import itertools
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import yaml
+
+from automation.engine.toolchain.disk import write_whole
+from automation.rehearsal.kubernetes import flags
+from automation.rehearsal.kubernetes.api import Api
+from automation.rehearsal.kubernetes.flags import ClusterFiles
+from automation.rehearsal.kubernetes.machines import Machine
+from automation.rehearsal.kubernetes.nodes import Object, device_classes, node, resource_slices
+from automation.rehearsal.kubernetes.ports import Port
+from automation.rehearsal.kubernetes.warden import Warden
+from components.errors import DriverError, TimedOut
+
+_STORE: Final = "etcd"
+_API_SERVER: Final = "kube-apiserver"
+
+SECONDS_TO_START: Final = 120.0
+"""How long an API server may take until it is ready: five seconds, on a busy machine a minute."""
+
+_BETWEEN_LOOKS: Final = 0.1
+
+
+@dataclass(slots=True)
+class LocalCluster:
+    """A control plane that runs. ``pids`` are its processes, by program."""
+
+    name: str
+    files: ClusterFiles
+    port: Port
+    api: Api
+    pids: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def server(self) -> str:
+        """The address of its API server."""
+        return self.api.server
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The file that reaches it as its administrator."""
+        return self.files.kubeconfig
+
+    def install_device_classes(self) -> None:
+        """Create what the charts of the DRA drivers would."""
+        for each in device_classes():
+            self.api.create("/apis/resource.k8s.io/v1/deviceclasses", each)
+
+    def join(
+        self, name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True
+    ) -> Object:
+        """Add a node that looks like a machine, with the slices its drivers would publish."""
+        joined = self.api.create("/api/v1/nodes", node(name, machine, labels=labels, tainted=tainted))
+        for each in resource_slices(joined, machine):
+            self.api.create("/apis/resource.k8s.io/v1/resourceslices", each)
+        return joined
+
+
+class LocalKubernetes:
+    """The local clusters of one run; threads may start several at once. Use it as a context: nothing of it is left."""
+
+    def __init__(self, programs: Mapping[str, Path], *, parent: Path) -> None:
+        """Take the ``programs`` by the names of ``kubernetes_tools``; the private folder is made in ``parent``."""
+        self._programs = programs
+        self._warden = Warden(parent)
+        self._ports: list[Port] = []
+        self._clusters: list[LocalCluster] = []
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._store = self._store_pid = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def folder(self) -> Path:
+        """The private folder."""
+        return self._warden.folder
+
+    @property
+    def warden(self) -> int:
+        """The number of the process that all others are children of."""
+        return self._warden.pid
+
+    def start(self, name: str, *, seconds: float = SECONDS_TO_START) -> LocalCluster:
+        """Start a cluster and give it when its API server is ready; what works on it is starting then.
+
+        Raises DriverError with a program's last words when it ends instead, and TimedOut.
+        """
+        deadline = time.monotonic() + seconds
+        with self._lock:
+            if not self._store:
+                self._store = self._start_store()
+        # Numbered, so that a cluster of the same name begins empty.
+        unique = f"{next(self._numbers)}-{name}"
+        files = ClusterFiles(self.folder / unique)
+        files.folder.mkdir(mode=0o700)
+        port, token = self._port(), secrets.token_urlsafe(32)
+        write_whole(files.tokens, f'{token},admin,admin,"system:masters"\n'.encode(), mode=0o600)
+        program, server = self._programs[_API_SERVER], f"{unique}/{_API_SERVER}"
+        argv = flags.api_server(program, files, port=port.number, store=self._store, prefix=f"/clusters/{unique}")
+        pids = {_API_SERVER: self._warden.start(server, argv)}
+        with ExitStack() as undo:
+            undo.callback(lambda: self._warden.stop(pids.values()))
+            # The certificate is written before the key.
+            self._await(server, pids[_API_SERVER], files.key.exists, deadline)
+            api = Api(f"https://{port.address}", authority=files.certificate, token=token)
+            undo.callback(api.close)
+            self._await(server, pids[_API_SERVER], api.is_ready, deadline)
+            write_whole(files.kubeconfig, _kubeconfig(name, api.server, files, token).encode(), mode=0o600)
+            for client, command in _CLIENTS.items():
+                pids[client] = self._warden.start(f"{unique}/{client}", command(self._programs[client], files))
+            undo.pop_all()
+        cluster = LocalCluster(name=name, files=files, port=port, api=api, pids=pids)
+        self._clusters.append(cluster)
+        return cluster
+
+    def stop(self, cluster: LocalCluster) -> None:
+        """End a cluster and forget what it held."""
+        cluster.api.close()
+        self._warden.stop(cluster.pids.values())
+        cluster.pids.clear()
+        cluster.port.close()
+
+    def end(self, cluster: LocalCluster, program: str) -> None:
+        """End one program of a cluster, as a failure would."""
+        self._warden.stop([cluster.pids.pop(program)])
+
+    def pids(self) -> dict[str, int]:
+        """Give the processes that were started and not ended, by cluster and program."""
+        found = {f"{cluster.name}/{name}": pid for cluster in self._clusters for name, pid in cluster.pids.items()}
+        return {"etcd": self._store_pid, **found} if self._store_pid else found
+
+    def ports(self) -> tuple[int, ...]:
+        """Give the ports that are kept for the run."""
+        return tuple(port.number for port in self._ports)
+
+    def close(self) -> None:
+        """End everything; does nothing the second time."""
+        for cluster in self._clusters:
+            cluster.api.close()
+            cluster.pids.clear()
+        self._warden.close()
+        self._store_pid = 0
+        for port in self._ports:
+            port.close()
+
+    def _start_store(self) -> int:
+        client, peer = self._port(), self._port()
+        argv = flags.etcd(self._programs[_STORE], self.folder / "etcd", client=client.number, peer=peer.number)
+        self._store_pid = self._warden.start(_STORE, argv)
+        return client.number
+
+    def _port(self) -> Port:
+        port = Port()
+        self._ports.append(port)
+        return port
+
+    def _await(self, name: str, pid: int, done: Callable[[], bool], deadline: float) -> None:
+        while not done():
+            for program, number in ((_STORE, self._store_pid), (name, pid)):
+                code = self._warden.look(number)
+                if code is not None:
+                    raise DriverError(
+                        f"{program} ended with status {code} instead of starting:\n{self._warden.last_words(program)}",
+                        consequence="The cluster was not started.",
+                        help="berth doctor --kubernetes 1.34",
+                    )
+            if time.monotonic() > deadline:
+                raise TimedOut(
+                    f"{name} is not ready in time; it says last:\n{self._warden.last_words(name)}",
+                    consequence="The cluster was not started.",
+                )
+            time.sleep(_BETWEEN_LOOKS)
+
+
+_CLIENTS: Final[Mapping[str, Callable[[Path, ClusterFiles], list[str]]]] = {
+    "kube-controller-manager": flags.controller_manager,
+    "kube-scheduler": flags.scheduler,
+    "kwok": flags.kwok,
+}
+"""What works on a cluster; each ends at once when there is no API server, so they come after it."""
+
+
+def _kubeconfig(name: str, server: str, files: ClusterFiles, token: str) -> str:
+    authority = base64.b64encode(files.certificate.read_bytes()).decode()
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": server, "certificate-authority-data": authority}}],
+        "users": [{"name": "admin", "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": "admin"}}],
+        "current-context": name,
+    }
+    return yaml.safe_dump(document, sort_keys=False)

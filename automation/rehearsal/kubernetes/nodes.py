@@ -1,0 +1,176 @@
+"""Nodes and what DRA drivers publish of them: the objects that make a control plane see a machine. PURE.
+
+Objects are plain dictionaries as the API takes them. Attributes whose values are not known from a published slice are
+left out rather than made up. Sources: the NVIDIA DRA driver (kubernetes-sigs/dra-driver-nvidia-gpu at 95932046,
+2026-08-07), and dranet for EFA (kubernetes-sigs/dranet at f258477).
+
+Limit: how devices share PCIe roots is sourced for p4d only (four roots, each with two GPUs and one EFA interface);
+other machines share them as evenly. Nodes reserve nothing for the system: allocatable is the whole machine.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from automation.rehearsal.kubernetes.machines import Machine
+from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE
+
+Object = dict[str, Any]
+
+GPU_DRIVER: Final = "gpu.nvidia.com"
+EFA_DRIVER: Final = "dra.net"
+EFA_CLASS: Final = "efa.networking.k8s.aws"
+EFA_PRODUCT: Final = "Elastic Fabric Adapter (EFA)"
+
+_DRIVER_VERSION: Final = "580.105.8"
+"""580.105.08 as a semantic version, the way the driver publishes it."""
+_CUDA_VERSION: Final = "13.0.0"
+_PODS: Final = 110
+_API: Final = "resource.k8s.io/v1"
+
+
+def device_classes() -> tuple[Object, ...]:
+    """Give the classes that the drivers' charts install."""
+    gpu = f"device.driver == '{GPU_DRIVER}' && device.attributes['{GPU_DRIVER}'].type == 'gpu'"
+    efa = f"device.driver == '{EFA_DRIVER}' && device.attributes['{EFA_DRIVER}'].pciDevice == '{EFA_PRODUCT}'"
+    return tuple(
+        {
+            "apiVersion": _API,
+            "kind": "DeviceClass",
+            "metadata": {"name": name},
+            "spec": {"selectors": [{"cel": {"expression": expression}}]},
+        }
+        for name, expression in ((GPU_DRIVER, gpu), (EFA_CLASS, efa))
+    )
+
+
+def node(name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True) -> Object:
+    """Make a node that is ready, with the taint of GPU pools unless it shall have none."""
+    resources = {
+        "cpu": str(machine.vcpus),
+        "memory": f"{machine.memory_gib}Gi",
+        "pods": str(_PODS),
+    }
+    taint = {"key": GPU_TAINT_KEY, "value": GPU_TAINT_VALUE, "effect": GPU_TAINT_EFFECT}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": machine.processor,
+                "node.kubernetes.io/instance-type": machine.name,
+                "nvidia.com/gpu.present": "true",
+                **(labels or {}),
+            },
+        },
+        "spec": {"taints": [taint]} if tainted else {},
+        # A kubelet registers with its status too, so there is no moment at which the node has no room.
+        "status": {
+            "capacity": resources,
+            "allocatable": resources,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "not a machine"}],
+            "nodeInfo": {
+                **dict.fromkeys(_NODE_INFO, ""),
+                "architecture": machine.processor,
+                "operatingSystem": "linux",
+            },
+        },
+    }
+
+
+_NODE_INFO: Final = (
+    "bootID",
+    "containerRuntimeVersion",
+    "kernelVersion",
+    "kubeProxyVersion",
+    "kubeletVersion",
+    "machineID",
+    "osImage",
+    "systemUUID",
+)
+
+
+def resource_slices(owner: Object, machine: Machine) -> tuple[Object, ...]:
+    """Give what the drivers publish of a node: one slice of GPUs, and one of EFA interfaces if it has any.
+
+    ``owner`` is the node as the API server answered it: the slices belong to it and go with it.
+    """
+    name = owner["metadata"]["name"]
+    published = [(GPU_DRIVER, [_gpu(name, machine, index) for index in range(machine.gpus)])]
+    if machine.efa:
+        published.append((EFA_DRIVER, [_efa(machine, index) for index in range(machine.efa)]))
+    return tuple(_slice(owner, driver, devices) for driver, devices in published)
+
+
+def _slice(owner: Object, driver: str, devices: list[Object]) -> Object:
+    name = owner["metadata"]["name"]
+    reference = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "name": name,
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+    }
+    return {
+        "apiVersion": _API,
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{name}-{driver}", "ownerReferences": [reference]},
+        "spec": {
+            "driver": driver,
+            "nodeName": name,
+            "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+            "devices": devices,
+        },
+    }
+
+
+def _gpu(node_name: str, machine: Machine, index: int) -> Object:
+    gpu = machine.gpu
+    return {
+        "name": f"gpu-{index}",
+        "attributes": {
+            "type": {"string": "gpu"},
+            "uuid": {"string": f"GPU-{_uuid(node_name, index)}"},
+            "productName": {"string": gpu.product},
+            "architecture": {"string": gpu.architecture},
+            "cudaComputeCapability": {"version": gpu.compute},
+            "driverVersion": {"version": _DRIVER_VERSION},
+            "cudaDriverVersion": {"version": _CUDA_VERSION},
+            **_place(machine, index, of=machine.gpus, slot=0),
+        },
+        "capacity": {"memory": {"value": machine.memory}},
+    }
+
+
+def _efa(machine: Machine, index: int) -> Object:
+    place = _place(machine, index, of=machine.efa, slot=1)
+    address = place.pop("resource.kubernetes.io/pciBusID")
+    return {
+        "name": f"efa-{index}",
+        "attributes": {
+            "pciDevice": {"string": EFA_PRODUCT},
+            "pciAddress": address,
+            "rdma": {"bool": True},
+            "virtual": {"bool": False},
+            **place,
+        },
+    }
+
+
+def _place(machine: Machine, index: int, *, of: int, slot: int) -> Object:
+    """Spread ``of`` devices over the machine's PCIe roots, which GPUs and network interfaces share."""
+    roots = min(machine.gpus, machine.efa) or machine.gpus
+    root = index * roots // of
+    place = {"resource.kubernetes.io/pciBusID": {"string": f"0000:{root + 1:02x}:{slot:02x}.{index % 8}"}}
+    if machine.publishes_pcie_root:
+        place["resource.kubernetes.io/pcieRoot"] = {"string": f"pci0000:{root + 1:02x}"}
+    return place
+
+
+def _uuid(node_name: str, index: int) -> uuid.UUID:
+    """Name a GPU the same in every run."""
+    return uuid.UUID(bytes=hashlib.sha256(f"{node_name}/{index}".encode()).digest()[:16])

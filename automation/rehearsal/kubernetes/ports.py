@@ -1,0 +1,31 @@
+"""Free ports on the loopback interface that stay ours between being found and being served on.
+
+A port that is looked up and let go may be taken by somebody else before the program that it is for listens. Here a
+socket keeps it, without listening, and the program shares it (``SO_REUSEPORT``: only processes of the same user can,
+and only those that ask to). So two runs side by side never get the same port, and a program that is started anew gets
+its old one.
+"""
+
+import socket
+from typing import Final
+
+HOST: Final = "127.0.0.1"
+
+
+class Port:
+    """A port of this process until it is closed or the process ends."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._socket.bind((HOST, 0))
+        self.number: Final[int] = self._socket.getsockname()[1]
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"{HOST}:{self.number}"
+
+    def close(self) -> None:
+        """Let the port go."""
+        self._socket.close()
