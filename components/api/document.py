@@ -190,9 +190,11 @@ class _Reader:
         """Keep what is doubtful about a value, until it is known whether it is wrong anyway."""
         code = Code.VALUE_AMBIGUOUS
         found = spelling(node)
-        if found is None and not any(isinstance(part, str) and may_be_program(part) for part in path):
+        if found is None:  # the text first: few hold a sign of a template, and paths are long
             code = Code.TEMPLATE_FILE
             found = template(node.text)
+            if found is not None and any(isinstance(part, str) and may_be_program(part) for part in path):
+                found = None
         if found is not None:
             self.doubts.append((path, code, found, node))
 
