@@ -214,19 +214,7 @@ def membership(element: Closure, members: frozenset[tuple[type, Value]], pos: in
     return test
 
 
-def not_strictly_false(closure: Closure) -> Closure:
-    """Plan the condition of quantifiers: everything but false, errors too."""
-
-    def test(env: Env) -> Value:
-        try:
-            return closure(env) is not False
-        except EvaluationError:
-            return True
-
-    return test
-
-
-def or_else(optional: Closure, otherwise: Closure, *, unwrap: bool) -> Closure:
+def or_else(optional: Closure, otherwise: Closure, *, unwrap: bool, pos: int) -> Closure:
     """Plan ``or`` and ``orValue`` of optionals."""
 
     def choose(env: Env) -> Value:
@@ -235,7 +223,7 @@ def or_else(optional: Closure, otherwise: Closure, *, unwrap: bool) -> Closure:
             return otherwise(env)
         if unwrap and type(value) is Opt:
             if isinstance(value.value, EvaluationError):
-                raise value.value
+                raise placed(value.value, pos)
             return value.value
         return value
 

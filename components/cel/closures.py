@@ -25,7 +25,6 @@ from components.cel.branches import (
     is_constant,
     logic,
     membership,
-    not_strictly_false,
     or_else,
     placed,
     searching,
@@ -148,14 +147,12 @@ class Planner(FoldPlans):
             return self._equality(node, negated=name == "_!=_")
         if node.id in self._constants.sets:
             return membership(self.plan(node.args[0]), self._constants.sets[node.id], node.pos)
-        if name == "@not_strictly_false":
-            return not_strictly_false(self.plan(node.args[0]))
         args = list(node.args)
         if node.target is not None and node.id not in self._checked.global_names:
             args.insert(0, node.target)
         overloads = self._checked.overloads[node.id]
         if name in {"or", "orValue"} and len(args) == 2:
-            return or_else(self.plan(args[0]), self.plan(args[1]), unwrap=name == "orValue")
+            return or_else(self.plan(args[0]), self.plan(args[1]), unwrap=name == "orValue", pos=node.pos)
         planned: list[Closure] = []
         for arg in args:
             planned.append(self.plan(arg))  # noqa: PERF401 - a comprehension costs a frame a level

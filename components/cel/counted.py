@@ -156,7 +156,7 @@ class _Planner:
         if node.id in self._constants.sets:
             return Operation(node.id, membership(node, args[0], self._constants.sets[node.id]))
         if name in {"or", "orValue"} and len(args) == _BINARY:
-            return Operation(node.id, alternative(args, unwrap=name == "orValue"))
+            return Operation(node.id, alternative(args, unwrap=name == "orValue", pos=node.pos))
         return self._function(node, name, args, ids)
 
     def _function(self, node: Call, name: str, args: list[Node], ids: tuple[int, ...]) -> Node:
@@ -206,6 +206,9 @@ class _Planner:
 
     def _list(self, node: ListExpr) -> Node:
         elements = [self.plan(element) for element in node.elements]
+        spoiled = _spoiled(elements, optional=bool(node.optional), pos=node.pos)
+        if spoiled is not None:
+            return Const(node.id, spoiled)
 
         def build(state: State) -> Value:
             found: list[Value] = []
@@ -231,6 +234,10 @@ class _Planner:
             assert isinstance(entry.key, Expr)
             planned.append((self.plan(entry.key), self.plan(entry.value), entry.optional))
         parts = tuple(part.id for key, value, _ in planned for part in (key, value))
+        inner = [part for key, value, _ in planned for part in (key, value)]
+        spoiled = _spoiled(inner, optional=any(optional for *_, optional in planned), pos=node.pos)
+        if spoiled is not None:
+            return Const(node.id, spoiled)
         return Built(node.id, lambda state: build_map(state, planned, node.pos), MAP_COST, parts)
 
     def _struct(self, node: StructExpr) -> Node:
@@ -256,3 +263,13 @@ class _Planner:
                 return error
 
         return Built(node.id, build, STRUCT_COST, tuple(value.id for value in values))
+
+
+def _spoiled(parts: list[Node], *, optional: bool, pos: int) -> EvaluationError | None:
+    """Give the error that upstream folds a literal of constants to, free of cost: no constant is an optional."""
+    if not all(isinstance(part, Const) for part in parts):
+        return None
+    for part in parts:
+        if isinstance(part, Const) and type(part.value) is EvaluationError:
+            return part.value
+    return not_optional(pos) if optional else None

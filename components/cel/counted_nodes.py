@@ -232,7 +232,7 @@ def membership(node: Call, element: Node, members: frozenset[tuple[type, Value]]
     return run
 
 
-def alternative(args: list[Node], *, unwrap: bool) -> Callable[[State], Value]:
+def alternative(args: list[Node], *, unwrap: bool, pos: int) -> Callable[[State], Value]:
     """Run ``or`` or ``orValue``."""
     first, second = args
 
@@ -240,7 +240,11 @@ def alternative(args: list[Node], *, unwrap: bool) -> Callable[[State], Value]:
         value = first.evaluate(state)
         if value is NOTHING:
             return second.evaluate(state)
-        return value.value if unwrap and isinstance(value, Opt) else value
+        if not unwrap or not isinstance(value, Opt):
+            return value
+        if isinstance(value.value, EvaluationError) and value.value.offset < 0:
+            value.value.offset = pos
+        return value.value
 
     return run
 
@@ -277,8 +281,7 @@ def strict(pos: int, run: Callable[..., Value], args: list[Node], *, early: bool
                 error.offset = pos
             return error
         except EvaluationAborted as error:
-            if error.offset < 0:
-                error.offset = pos
+            error.offset = pos
             raise
 
     return call

@@ -129,7 +129,7 @@ def _list(node: ListExpr, checked: Checked, expression: str) -> None:
     for index, element in enumerate(node.elements):
         found = checked.types[element.id]
         if index in node.optional:
-            found = found.params[0] if found.params else found
+            found = _content(found, element, expression)
         wanted = _same(wanted, found, element, expression)
 
 
@@ -140,9 +140,17 @@ def _map(node: MapExpr, checked: Checked, expression: str) -> None:
         assert isinstance(entry.key, Expr)
         found = checked.types[entry.value.id]
         if entry.optional:
-            found = found.params[0] if found.params else found
+            found = _content(found, entry.value, expression)
         keys = _same(keys, checked.types[entry.key.id], entry.key, expression)
         values = _same(values, found, entry.value, expression)
+
+
+def _content(found: Type, node: Expr, expression: str) -> Type:
+    """Give the type that an optional entry holds; upstream takes it from ``dyn``, too, which has none, and panics."""
+    if not found.params:
+        message = f"expected type 'optional_type' but found '{found}', which kube-apiserver fails to compile"
+        raise _refuse("type-mismatch", message, expression, node)
+    return found.params[0]
 
 
 def _same(wanted: Type | None, found: Type, node: Expr, expression: str) -> Type:

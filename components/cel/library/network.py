@@ -181,6 +181,9 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
 _HOST_CHARS: Final = re.compile(r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"]|[^\x00-\x7f]|%[0-9a-fA-F]{2})*")
+_ZONE_CHARS: Final = re.compile(
+    r"[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\" %]"
+)  # what an escape in an IPv6 zone may stand for
 _USER_CHARS: Final = re.compile(r"(?:[A-Za-z0-9\-._:~!$&'()*+,;=%@])*")
 _PATH_SAFE: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~$&+,/:;=@")
 
@@ -226,9 +229,17 @@ def _host_of(authority: str) -> str | None:
         return None
     if _HOST_CHARS.fullmatch(host) is None:
         return None
-    if any(int(code, 16) < 0x80 for code in re.findall(r"%([0-9a-fA-F]{2})", host)):
+    zone = host.find("%25") if host.startswith("[") else -1
+    before, behind = (host, "") if zone < 0 else (host[:zone], host[zone:])
+    if any(0x25 != code < 0x80 for code in _escaped_bytes(before)):
+        return None
+    if any(code >= 0x80 or not _ZONE_CHARS.fullmatch(chr(code)) for code in _escaped_bytes(behind)):
         return None
     return _unescaped(host)
+
+
+def _escaped_bytes(text: str) -> list[int]:
+    return [int(code, 16) for code in re.findall(r"%([0-9a-fA-F]{2})", text)]
 
 
 def _port_ok(text: str) -> bool:

@@ -246,7 +246,7 @@ class RegexParser:
         return self._escape() if char == "\\" else ord(char)
 
     def _open(self) -> None:
-        if len(self._levels) > _MAX_HEIGHT:
+        if len(self._levels) >= _MAX_HEIGHT:
             self._fail("expression nests too deeply")
         self._pos += 1
         text = self._text

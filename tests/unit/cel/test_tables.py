@@ -31,7 +31,7 @@ def _load(name: str) -> Any:
 
 
 RUNS = [("reference", minor) for minor in MINORS] + [("upstream", minor) for minor in (MINORS[0], MINORS[-1])]
-RUNS += [("libraries", "1.36"), ("edges", "1.36"), *(("random", minor) for minor in MINORS)]
+RUNS += [("libraries", "1.36"), ("edges", "1.36"), ("branches", "1.36"), *(("random", minor) for minor in MINORS)]
 
 
 @pytest.mark.parametrize(("name", "minor"), RUNS)
@@ -44,7 +44,7 @@ def test_every_answer_is_the_one_of_kubernetes(name: str, minor: str) -> None:
     assert report.agrees
 
 
-@pytest.mark.parametrize("name", ["reference", "random", "libraries", "edges"])
+@pytest.mark.parametrize("name", ["reference", "random", "libraries", "edges", "branches"])
 def test_both_ways_of_evaluating_answer_the_same(name: str) -> None:
     """The closures that placement uses give outcome, class, words and place of the counted evaluation."""
     table = _load(name)

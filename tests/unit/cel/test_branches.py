@@ -1,0 +1,82 @@
+"""Branches that no row of the case tables takes: what is refused only here, shallow stacks, values of the engine."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from components.cel.device import DeviceView
+from components.cel.environment import environment
+from components.cel.problem import SelectorError
+from components.cel.selector import Outcome, admit, compile_unlimited
+from components.cel.types import STRING
+
+VIEW = DeviceView.from_class_device(driver="gpu.example.com", attributes={}, capacity={})
+T = TypeVar("T")
+
+
+def with_few_frames(frames: int, work: Callable[[], T]) -> T:
+    """Call where only so many frames are left on the stack."""
+    depth = 0
+    frame: Any = sys._getframe()
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+
+    def descend(left: int) -> T:
+        return work() if left <= 0 else descend(left - 1)
+
+    return descend(sys.getrecursionlimit() - depth - frames)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        '"%.1001f".format([1.5]) == ""',
+        '"%.1001e".format([1.5]) == ""',
+        '[1.5].all(x, "%.1001f".format([x]) == "")',
+        '[1.5].all(x, "%.1001e".format([x]) == "")',
+        'timestamp("2020-01-01T00:00:00Z").getHours("Europe/Paris") == 1',
+        '"a".matches("\\\\p{Greek}")',
+        '["a"].all(x, x.matches("\\\\p{Greek}"))',
+        '"a".matches("(?:abcdefghabcdefghabcdefghabcdefgh){1000}")',
+        "lists.range(1000001).size() > 0",
+    ],
+)
+def test_what_this_engine_does_not_compute_is_an_error(expression: str) -> None:
+    """Upstream answers, at a cost; here it is said that it is not computed, which is no match."""
+    answer = compile_unlimited(expression).evaluate(VIEW)
+    assert (answer.outcome, answer.kind) == (Outcome.ERROR, "unsupported")
+    assert compile_unlimited(expression).counted(VIEW)[0].outcome is Outcome.ERROR
+
+
+@pytest.mark.parametrize(("groups", "kind"), [(999, ""), (1000, "bad-regex-literal"), (1001, "bad-regex-literal")])
+def test_groups_nest_as_deep_as_in_go(groups: int, kind: str) -> None:
+    """A pattern of a thousand levels is refused."""
+    error = admit(f'"a".matches("{"(" * groups}a{")" * groups}")', stored=True).error
+    assert (error.kind if error else "") == kind
+
+
+def test_a_shallow_stack_is_left_for_a_thread() -> None:
+    """Where the caller's stack is nearly full, the answer and the refusal are those of a full one."""
+    deep = "true == (" * 100 + "true" + ")" * 100
+    selector = compile_unlimited(deep)
+    assert with_few_frames(60, lambda: selector.evaluate(VIEW)).outcome is Outcome.MATCH
+    wrong = deep.replace("(true)", "(nobody)")
+
+    def refused() -> str:
+        try:
+            compile_unlimited(wrong)
+        except SelectorError as error:
+            return error.kind
+        return ""
+
+    assert with_few_frames(120, refused) == "undeclared"
+
+
+def test_types_and_environments_compare_with_anything() -> None:
+    """Types by their structure, environments by identity."""
+    assert STRING != "string"
+    assert environment("1.36", stored=True) == environment("1.36", stored=True)
+    assert environment("1.36", stored=True) != environment("1.34", stored=True)
