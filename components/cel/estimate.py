@@ -189,9 +189,7 @@ class _Coster:
         count = self.size_of(node.range)
         total = add(total, multiply(count[1], each))
         if type(node.init) is Literal:
-            size = self.computed_size(node.init)
-            if size is not None:
-                self._sizes[node.id] = size
+            self._sizes[node.id] = self.size_of(node.init)  # a bool or a number
         elif type(node.init) is ListExpr or type(node.init) is MapExpr:
             self._sizes[node.id] = count
             step = self._entry(node.step)

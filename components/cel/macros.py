@@ -129,7 +129,7 @@ def _copy_entries(parser: Parser, entries: tuple[syntax.Entry, ...]) -> tuple[sy
 def _variable(make: Maker, node: Expr, *, complaint: str = "argument must be a simple name") -> str:
     if not isinstance(node, Ident):
         make.fail(node, complaint)
-        raise AssertionError  # noqa: TRY004 - no type of Python is meant
+    assert isinstance(node, Ident)
     if node.name in {ACCUMULATOR, _OLD_ACCUMULATOR}:
         make.fail(node, "iteration variable overwrites accumulator variable")
     return node.name

@@ -180,8 +180,6 @@ def _traversal(factor: float, *, sized: bool) -> _Pricer:
     """Price a traversal of the first argument."""
 
     def price(_overload: str, _target: Node | None, args: list[Node]) -> Price | None:
-        if not args:
-            return None
         size = _size(args[0])
         return scaled(size[1], factor), size if sized else None
 
@@ -189,8 +187,7 @@ def _traversal(factor: float, *, sized: bool) -> _Pricer:
 
 
 def _owner_traversal(_overload: str, target: Node | None, _args: list[Node]) -> Price | None:
-    if target is None:
-        return None
+    assert target is not None
     size = _size(target)
     return scaled(size[1], STRING_FACTOR), size
 
@@ -209,8 +206,7 @@ def _element(target: Node) -> Node | None:
 
 
 def _list_traversal(_overload: str, target: Node | None, _args: list[Node]) -> Price | None:
-    if target is None:
-        return None
+    assert target is not None
     element = _element(target)
     if element is None:
         return scaled(_size(target)[1], STRING_FACTOR), None
@@ -221,8 +217,7 @@ def _list_traversal(_overload: str, target: Node | None, _args: list[Node]) -> P
 
 
 def _replace(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
-    if target is None:
-        return None
+    assert target is not None
     size, old, new = _size(target), _size(args[0]), _size(args[1])
     most, kept_most = 0, 0
     if old[0] == 0:
@@ -243,8 +238,7 @@ def _replace(_overload: str, target: Node | None, args: list[Node]) -> Price | N
 
 
 def _split(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
-    if target is None:
-        return None
+    assert target is not None
     size = _size(target)
     most = size[1]
     if len(args) > 1 and isinstance(args[1].expr, Literal) and type(args[1].expr.value) is int:
@@ -253,8 +247,7 @@ def _split(_overload: str, target: Node | None, args: list[Node]) -> Price | Non
 
 
 def _join(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
-    if target is None:
-        return None
+    assert target is not None
     count = _size(target)
     size: Size = (0, 0)
     element = _element(target)
@@ -272,8 +265,7 @@ def _join(_overload: str, target: Node | None, args: list[Node]) -> Price | None
 
 
 def _find(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
-    if target is None or not args:
-        return None
+    assert target is not None
     size = _size(target)
     text = scaled(add(size[1], 1), STRING_FACTOR)
     return multiply(text, scaled(_size(args[0])[1], _REGEX_FACTOR)), (0, size[1])
@@ -287,8 +279,6 @@ def _ip(overload: str, _target: Node | None, args: list[Node]) -> Price | None:
 
 def _contains_address(*, block: bool) -> _Pricer:
     def price(overload: str, _target: Node | None, args: list[Node]) -> Price | None:
-        if not args:
-            return None
         cost = scaled(2 * _ADDRESS, STRING_FACTOR)
         if block:
             cost += scaled(_ADDRESS, STRING_FACTOR) + 1
@@ -300,8 +290,6 @@ def _contains_address(*, block: bool) -> _Pricer:
 
 
 def _validate(_overload: str, _target: Node | None, args: list[Node]) -> Price | None:
-    if not args:
-        return None
     return scaled(scaled(_size(args[0])[1], STRING_FACTOR), _FORMAT_REGEX * _REGEX_FACTOR), None
 
 

@@ -190,10 +190,9 @@ def _parse(text: str) -> Quantity:
     digits = whole + fraction
     if precision >= 0 and scale >= _NANO:
         value = int(digits)
-        mantissa = value * factor
-        if mantissa <= MAX_INT64:
-            kept = _keeps_text(digits, value, scale, exponent, form)
-            return Quantity(-mantissa if negative else mantissa, scale, format=form, text=text if kept else "")
+        mantissa = value * factor  # the digits that precision leaves are fewer than those of an int64
+        kept = _keeps_text(digits, value, scale, exponent, form)
+        return Quantity(-mantissa if negative else mantissa, scale, format=form, text=text if kept else "")
     if not any(char in _DIGITS for char in text[: len(text) - len(suffix)]):
         raise QuantityError(f"unable to parse numeric part of quantity {_short(text)}")
     return _parse_big(digits, factor, exponent if factor == 1 else 0, len(fraction), form=form, negative=negative)

@@ -24,10 +24,9 @@ class Expr:
 
     __slots__ = ("height", "id", "pos")
 
-    def __init__(self, id: int, pos: int, height: int) -> None:
-        self.id = id
-        self.pos = pos
-        self.height = height
+    id: int
+    pos: int
+    height: int
 
 
 class Literal(Expr):

@@ -13,7 +13,7 @@ import math
 from components.cel.kinds import own_size, size_of
 from components.cel.library.formats import regex_size
 from components.cel.meter import spend_parts
-from components.cel.problem import EvaluationAborted, EvaluationError
+from components.cel.problem import EvaluationAborted
 from components.cel.semver import Semver
 from components.cel.values import Cell, CelMap, Cidr, IpAddress, NamedFormat, Url, Value
 
@@ -273,11 +273,6 @@ _STANDARD: Final[dict[str, Callable[[Sequence[Value]], int]]] = {
     "matches_string": _matched,
     "contains_string": _searched,
 }  # fmt: skip
-
-
-def is_failure(value: Value) -> bool:
-    """Tell whether a value is an error value."""
-    return type(value) is EvaluationError
 
 
 Run: TypeAlias = "Any"

@@ -22,7 +22,7 @@ class Bindings:
     __slots__ = ("_map", "_trail")
 
     def __init__(self) -> None:
-        self._map: dict[Type, Type] = {}
+        self._map: dict[Type, Type | None] = {}
         self._trail: list[tuple[Type, Type | None]] = []
 
     def _bind(self, parameter: Type, value: Type) -> None:
@@ -39,10 +39,7 @@ class Bindings:
                 continue
             if not self._assignable(source, target):
                 for parameter, before in reversed(trail):
-                    if before is None:
-                        del self._map[parameter]
-                    else:
-                        self._map[parameter] = before
+                    self._map[parameter] = before
                 trail.clear()
                 return False
         trail.clear()

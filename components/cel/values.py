@@ -14,7 +14,6 @@ from components.cel.semver import Semver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any, Final, TypeAlias
 
     from components.cel.quantity import Quantity
@@ -60,10 +59,6 @@ class CelMap(dict[Value, tuple[Value, Value]]):
                 whole = int(key)
                 return self.get(whole) or self.get(("uint", whole))
         return found
-
-    def keys_in_order(self) -> Iterator[Value]:
-        """Give the keys as they were written."""
-        return (key for key, _ in self.values())
 
     def insert(self, key: Value, value: Value, *, pos: int = -1) -> None:
         """Put an entry in; only for a map that is still being made, which stands at ``pos`` of the expression."""
