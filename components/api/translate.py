@@ -60,6 +60,8 @@ def translate(source: Source, errors: Iterable[Mapping[str, Any]]) -> None:
     for error in errors:
         if len(source.problems) >= MAX_PROBLEMS:
             return
+        if error["type"] == "default_factory_not_called":
+            continue  # the field that this default depends on is wrong, and has a problem of its own
         path = tuple(part for part in error["loc"] if part != "[key]")
         node = find(source.node, path)
         value = node.value

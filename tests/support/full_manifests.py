@@ -20,6 +20,19 @@ spec:
     nebius: {a: {project: p, secret: ml/n}}
     vultr: {a: {secret: ml/v}}
 ---
+apiVersion: berth.dev/v1alpha1
+kind: Environment
+metadata: {name: limited}
+spec:
+  scheduling:
+    strategy: Cost
+    repinDwell: 1h30m
+    preemption: true
+    surge: {maxSurge: 8, maxSurgePerCluster: 2}
+  budget: {maxCostPerHour: 250.5, enforcement: Advisory}
+  quotas: {ml: {devices: {nvidia-h100: 16}, nodes: 4, maxCostPerHour: 100}}
+  observation: {maxAge: 10m}
+---
 apiVersion: modelplane.ai/v1alpha1
 kind: InferenceClass
 metadata: {name: a}

@@ -312,7 +312,7 @@ OWN_FIELDS: Final[tuple[OwnField, ...]] = (
             }
         },
     ),
-    OwnField("qwen", {"spec.surge": {"allowGap": True}}),
+    OwnField("qwen", {"spec.surge": {"allowGap": True, "maxSurge": 1}}),
     OwnField("east", {"spec.release": "2026-11"}),
     OwnField("edge", {"spec.removing": False}),
     OwnField("edge", {"spec.lost": False}),
