@@ -8,6 +8,7 @@ import pytest
 
 from components.cel.device import DeviceView
 from components.cel.environment import environment
+from components.cel.failing import failing_calls
 from components.cel.problem import SelectorError
 from components.cel.selector import Outcome, admit, compile_unlimited
 from components.cel.types import STRING
@@ -80,3 +81,21 @@ def test_types_and_environments_compare_with_anything() -> None:
     assert STRING != "string"
     assert environment("1.36", stored=True) == environment("1.36", stored=True)
     assert environment("1.36", stored=True) != environment("1.34", stored=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("true", []),
+        ('quantity("80GB").isInteger() || semver("9.0") == semver("9.0.0")', [("quantity", "80GB"), ("semver", "9.0")]),
+        ('ip("1.2.3.4") == ip("1.2.3") && url("/a").getHost() == ""', [("ip", "1.2.3")]),
+        ('quantity(device.driver).isInteger() || quantity(dyn(1)) == quantity("1")', []),
+        ("quantity(dyn(null)).isInteger()", []),
+        ('cidr("10.0.0.0/8").ip() == ip("10.0.0.0")', []),
+    ],
+)
+def test_calls_that_only_fail_are_found_where_they_stand(expression: str, found: list[tuple[str, str]]) -> None:
+    """Those with constant texts; the receiver of a method and what a device gives are left alone."""
+    calls = list(failing_calls(compile_unlimited(expression)))
+    assert [(call.function, call.text) for call in calls] == found
+    assert all(expression.encode()[call.position.offset :].startswith(b'"') for call in calls)
