@@ -50,7 +50,7 @@ class Bill:
             extra[pool] = extra.get(pool, 0) + pods
         pools = self._filters.clusters[position].pools
         unknown = [self._name(position, pools[pool]) for pool in extra if pools[pool].price is None]
-        more = Fraction(0) if unknown else self._cost(position, extra) - self._cost(position, {})
+        more = Fraction(0) if unknown else self._cost(position, extra) - self._costs[position]
         if not unknown and not more:
             return None
         unknown = unknown or self._unknown()

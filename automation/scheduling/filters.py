@@ -11,8 +11,8 @@ from operator import or_
 
 from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
 from automation.scheduling.hardware import Catalogue, Hardware
-from automation.scheduling.hosting import Hosting, Hostings, Rank
-from automation.scheduling.needs import Need, Profile, Profiles
+from automation.scheduling.hosting import Hosting, Hostings, Rank, Way
+from automation.scheduling.needs import EngineNeed, Need, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels
 from automation.scheduling.verdict import Code
 from components.checks.facts import Taint, Toleration
@@ -119,6 +119,14 @@ class Filters:
                     ranks[rank] = ranks.get(rank, 0) | clusters
             known = self._ranked[need.number] = tuple(sorted(ranks.items()))
         return known
+
+    def ways(self, engine: EngineNeed) -> Mapping[Way, Clusters]:
+        """Return all that an engine could take, room aside, and where."""
+        found: dict[Way, Clusters] = {}
+        for profile, clusters in self._profile_sets.items():
+            for way in self._hostings.ways(engine, profile):
+                found[way] = found.get(way, 0) | clusters
+        return found
 
     @property
     def sorts(self) -> Collection[Clusters]:

@@ -22,6 +22,9 @@ from components.lock import Claim
 Add = tuple[int, Demand, int]
 """Pool (position), what each pod takes, and how many pods."""
 
+Way = tuple[tuple[PoolKind, Demand, int], ...]
+"""What an engine takes by one option: kinds of pools, what each pod takes there, and how many pods."""
+
 Rank = tuple[bool, Decimal, int]
 """Whether a price is unknown, USD per hour, and how much the fleet wants the hardware; smaller is better."""
 
@@ -104,6 +107,17 @@ class Hostings:
             known = self._options[key] = tuple(found)
         return known
 
+    def ways(self, engine: EngineNeed, profile: Profile) -> Iterator[Way]:
+        """Yield what an engine would take by each of its options, without making them where each is one pool."""
+        fits = self._kinds_that_fit(engine, profile)
+        if fits is None:
+            for option in self.options(engine, profile):
+                yield tuple((profile.kinds[pool], demand, pods) for pool, demand, pods in option.adds)
+        else:
+            for kind, fit in fits:
+                pairs = zip(fit.matches, engine.members, strict=True)
+                yield tuple((kind, match.demand, member.pods) for match, member in pairs if match.demand)
+
     def of_any_fabric(self, need: Need, profile: Profile) -> Hosting | None:
         """Return how ``need`` could be hosted if all pools shared a fabric: only to explain a refusal."""
         engines = tuple(
@@ -113,11 +127,17 @@ class Hostings:
         return engines if all(engines) else None
 
     def _rank(self, engine: EngineNeed, profile: Profile) -> Rank | None:
-        fits = [fit for kind in profile.kinds if kind.takes(engine) and (fit := self._fit(engine, kind))]
-        if len(engine.members) > 1 or self._first_fit_only or not all(fit.plain for fit in fits):
+        fits = self._kinds_that_fit(engine, profile)
+        if fits is None:
             options = self.options(engine, profile)
             return options[0].rank if options else None
-        return min((fit.rank for fit in fits), default=None)
+        return min((fit.rank for _, fit in fits), default=None)
+
+    def _kinds_that_fit(self, engine: EngineNeed, profile: Profile) -> list[tuple[PoolKind, _Fit]] | None:
+        """Return the kinds of pools that are options each by itself; None where pools have to be looked at together."""
+        fits = [(kind, fit) for kind in profile.kinds if kind.takes(engine) and (fit := self._fit(engine, kind))]
+        together = len(engine.members) > 1 or self._first_fit_only or not all(fit.plain for _, fit in fits)
+        return None if together else fits
 
     def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
         key = (engine.number, kind.number)

@@ -14,9 +14,10 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from automation.scheduling.bill import Bill
-from automation.scheduling.filters import Filters
+from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hardware import Hardware
-from automation.scheduling.hosting import Add, Hosting, Option, adds_of
+from automation.scheduling.hosting import Add, Option, adds_of
+from automation.scheduling.needs import EngineNeed, Need
 from automation.scheduling.patterns import Demand
 from automation.scheduling.refused import Overrun, Refused, amount
 from automation.scheduling.snapshot import Deployment, Quota
@@ -52,33 +53,40 @@ class Takes:
         self._options: dict[int, tuple[Option, Amounts]] = {}
         self._sums: dict[tuple[int, ...], Amounts] = {}
         self._equal: dict[tuple[tuple[Kind, Fraction], ...], Amounts] = {}
+        self._ways: dict[int, tuple[tuple[Amounts, Clusters], ...]] = {}
 
     def of(self, position: int, adds: Iterable[Add]) -> Amounts:
         """Return what pods take together on the cluster at ``position``."""
-        total: dict[Kind, Fraction] = {}
-        for pool, demand, pods in adds:
-            hardware = self._filters.hardware[position][pool]
-            price = self._filters.clusters[position].pools[pool].price
-            key = (hardware.number, price, demand)
-            each = self._pods.get(key)
-            if each is None:
-                each = self._pods[key] = self._of_pod(hardware, price, demand)
-            for kind, number in each.items():
-                total[kind] = total.get(kind, Fraction(0)) + number * pods
-        return total
+        hardware, pools = self._filters.hardware[position], self._filters.clusters[position].pools
+        return self._of_pods((hardware[pool], pools[pool].price, demand, pods) for pool, demand, pods in adds)
 
     def of_options(self, position: int, options: Sequence[Option]) -> Amounts:
         """Return what engines take together on the cluster at ``position``, whose pools ``options`` are for.
 
         Equal amounts are one object, so that what follows from them can be looked up by identity.
         """
-        known = [self._of_option(position, option) for option in options]
-        if len(known) == 1:
-            return known[0]
-        key = tuple(map(id, known))
+        return self.together([self._of_option(position, option) for option in options])
+
+    def ways(self, engine: EngineNeed) -> tuple[tuple[Amounts, Clusters], ...]:
+        """Return the different amounts that an engine could take, room aside, and where."""
+        known = self._ways.get(engine.number)
+        if known is None:
+            found: dict[int, tuple[Amounts, Clusters]] = {}
+            for way, clusters in self._filters.ways(engine).items():
+                pods = ((kind.hardware, kind.price, demand, number) for kind, demand, number in way)
+                amounts = self._one(self._of_pods(pods))
+                found[id(amounts)] = (amounts, found.get(id(amounts), (amounts, 0))[1] | clusters)
+            known = self._ways[engine.number] = tuple(found.values())
+        return known
+
+    def together(self, parts: Sequence[Amounts]) -> Amounts:
+        """Return the sum of what engines take; equal amounts are one object, as ``parts`` are."""
+        if len(parts) == 1:
+            return parts[0]
+        key = tuple(map(id, parts))
         total = self._sums.get(key)
         if total is None:
-            total = self._sums[key] = self._one(_sum(known))
+            total = self._sums[key] = self._one(_sum(parts))
         return total
 
     def _one(self, amounts: Amounts) -> Amounts:
@@ -90,6 +98,17 @@ class Takes:
         if known is None:  # holding the option keeps its id from being reused
             known = self._options[id(option)] = (option, self._one(self.of(position, option.adds)))
         return known[1]
+
+    def _of_pods(self, pods: Iterable[tuple[Hardware, Decimal | None, Demand, int]]) -> Amounts:
+        total: dict[Kind, Fraction] = {}
+        for hardware, price, demand, times in pods:
+            key = (hardware.number, price, demand)
+            each = self._pods.get(key)
+            if each is None:
+                each = self._pods[key] = self._of_pod(hardware, price, demand)
+            for kind, number in each.items():
+                total[kind] = total.get(kind, Fraction(0)) + number * times
+        return total
 
     def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
         share = Fraction(1) if self._whole_nodes else hardware.share(demand)
@@ -154,6 +173,8 @@ class Account:
         self._takes = takes
         self._known: dict[tuple[int, int], tuple[Limit, Kind] | None] = {}
         """Which limit refuses amounts in the place of others, by identity, since the limits changed last."""
+        self._within: dict[int, Clusters] = {}
+        """Where what release (by identity) lets some way to host the deployment be, since then."""
         self._changes = -1
 
     def amounts(self, position: int, adds: Iterable[Add]) -> Amounts:
@@ -169,9 +190,18 @@ class Account:
         """Whether more is spoken for than a limit allows."""
         return any(limit.taken(kind) > most for limit in self.limits for kind, most in limit.most.items())
 
-    def hopeless(self, position: int, hosting: Hosting, release: Amounts = NOTHING) -> bool:
-        """Whether the limits alone refuse every way to host a replica on a cluster and on all like it."""
-        return not self._possible(position, hosting, (), release)
+    def within(self, need: Need, release: Amounts = NOTHING) -> Clusters:
+        """Return the clusters on which the limits allow some way to host the deployment's need, room and budget aside.
+
+        It is asked by what engines may take, not by cluster: a fleet has few kinds of pools and many layouts of them.
+        """
+        if not self.limits:
+            return -1
+        self._refresh()
+        known = self._within.get(id(release))
+        if known is None:
+            known = self._within[id(release)] = self._allowing(need.engines, NOTHING, -1, release, {})
+        return known
 
     def charge(self, position: int, adds: Iterable[Add], *, times: int = 1) -> None:
         """Count what a live replica takes on a cluster (``times=-1`` takes it away again)."""
@@ -205,22 +235,45 @@ class Account:
 
     def _refusing(self, amounts: Amounts, release: Amounts) -> tuple[Limit, Kind] | None:
         """Return the first limit that refuses, and of what there would be too much."""
-        changes = sum(limit.changes for limit in self.limits)
-        if changes != self._changes:
-            self._known.clear()
-            self._changes = changes
+        self._refresh()
         key = (id(amounts), id(release))
         if key not in self._known:
             found = ((limit, limit.first_refusal(amounts, release)) for limit in self.limits)
             self._known[key] = next(((limit, kind) for limit, kind in found if kind is not None), None)
         return self._known[key]
 
-    def _possible(self, position: int, hosting: Hosting, chosen: tuple[Option, ...], release: Amounts) -> bool:
-        if chosen and not self._admits(position, chosen, release):
-            return False
-        if len(chosen) == len(hosting):
-            return True
-        return any(self._possible(position, hosting, (*chosen, option), release) for option in hosting[len(chosen)])
+    def _refresh(self) -> None:
+        """Forget what was said before something was counted."""
+        changes = sum(limit.changes for limit in self.limits)
+        if changes != self._changes:
+            self._known.clear()
+            self._within.clear()
+            self._changes = changes
+
+    def _allowing(
+        self,
+        engines: Sequence[EngineNeed],
+        before: Amounts,
+        among: Clusters,
+        release: Amounts,
+        known: dict[tuple[int, int], tuple[Clusters, Clusters]],
+    ) -> Clusters:
+        """Return the clusters of ``among`` on which the limits allow ``engines`` beside ones that take ``before``.
+
+        ``known`` holds which clusters were asked about for as many engines beside the same, and which of them do.
+        """
+        if not engines:
+            return among
+        key = (len(engines), id(before))
+        asked, found = known.get(key, (0, 0))
+        for amounts, clusters in self._takes.ways(engines[0]):
+            left = among & clusters & ~asked & ~found
+            if left:
+                total = amounts if before is NOTHING else self._takes.together((before, amounts))
+                if self._refusing(total, release) is None:
+                    found |= self._allowing(engines[1:], total, left, release, known)
+        known[key] = (asked | among, found)
+        return found & among
 
 
 class Limits:

@@ -2,7 +2,7 @@
 
 The clusters that suit a need are ranked once for everybody who shares it; a cluster found full is left out from then
 on, since pods are only ever added, and so is one where the budget ends. So a pass costs about what it places, not what
-it looks at. Where a quota ends for every way to be on a cluster, all clusters like it are left out of the search.
+it looks at. Clusters where a quota has ended for every way to be there are left out of the search, and never looked at.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ class Placer:
             work,
             strategy,
             key_of(strategy),
-            work.allowed if allowed is None else allowed,
+            self.within(work, release) if allowed is None else allowed & self.within(work, release),
             work.own if own is None else own,
         )
         self._begin(search)
@@ -148,33 +148,31 @@ class Placer:
 
     def within(self, work: Work, release: Amounts = NOTHING) -> Clusters:
         """Return the clusters, of those that no filter refuses, that limits do not rule out whatever room there is."""
-        account, left = work.account, work.allowed
-        found: Clusters = 0
-        while account is not None and left:
-            position = (left & -left).bit_length() - 1
-            hosting = self._filters.hosting(work.need, position)
-            assert hosting is not None  # or the cluster would not be allowed
-            alike = left & self._filters.alike(position)
-            if not account.hopeless(position, hosting, release):
-                found |= alike
-            left &= ~alike
-        return work.allowed if account is None else found
+        return work.allowed & work.account.within(work.need, release) if work.account else work.allowed
 
     def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
-        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them."""
-        account, left = work.account, work.allowed
+        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them.
+
+        The first is the first by name. Clusters that are refused for one reason are counted together.
+        """
+        account, number = work.account, work.need.number
         if account is None:
             return
-        within = self.within(work, work.release_of_next)
+        release = work.release_of_next
+        within = self.within(work, release)
+        one_reason = len({limit.code for limit in account.limits}) == 1
+        dear = 0 if account.limits else self._dear.get(number, 0)
+        left = work.allowed & ~(within & self._full.get(number, 0))
         while left:
             position = (left & -left).bit_length() - 1
             alike = 1 << position
-            if within & alike:
-                refused = self.limit(work, position)
-            else:
-                alike = left & self._filters.alike(position)
+            if not within & alike:
+                alike = left & ~within if one_reason else left & self._filters.alike(position)
                 hosting = self._filters.hosting(work.need, position) or ()
-                refused = account.refusal(position, [each[0] for each in hosting], work.release_of_next)
+                refused = account.refusal(position, [each[0] for each in hosting], release)
+            else:
+                refused = self.limit(work, position)
+                alike = left & dear if dear & alike else alike
             if refused is not None:
                 yield refused, alike.bit_count()
             left &= ~alike
@@ -189,7 +187,7 @@ class Placer:
             return None
         release = work.release_of_next if release is None else release
         options = self._ledger.room(position, hosting)
-        if account.hopeless(position, hosting, release):
+        if not account.within(work.need, release) >> position & 1:
             return account.refusal(position, options or [each[0] for each in hosting], release)
         if options is None or self.room(work, position, release) is not None:
             return None
@@ -209,12 +207,12 @@ class Placer:
         account = work.account
         if account is None or account.admits(position, options, release):
             return options
+        search.allowed &= account.within(work.need, release)
+        if not search.allowed & bit:
+            return None
         bill = account.bill
         if bill is not None and self._ledger.room(position, hosting, partial(bill.admits, position)) is None:
             self._dear[number] = self._dear.get(number, 0) | bit
-            return None
-        if account.hopeless(position, hosting, release):
-            search.allowed &= ~self._filters.alike(position)
             return None
         return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
 

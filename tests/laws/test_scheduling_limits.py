@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from automation.scheduling.patterns import Demand
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Schedule
 from automation.scheduling.retain import MOVING, OUTDATED
+from automation.scheduling.schedule import Pass
 from automation.scheduling.snapshot import Accounting, Cluster, ClusterState, Pool, Snapshot
 from automation.scheduling.verdict import Code
 from components.lock import EnginePlacement, Phase, ReplicaShape
@@ -140,6 +142,20 @@ def test_l10_the_nodes_never_cost_more_than_the_budget_while_old_and_new_live_to
     assert then[0] <= max(before[0], Fraction(snapshot.budget.max_cost_per_hour))
     if not made.leaving and all(each.kept for each in made.placements):
         assert then == before
+
+
+@LAW
+@given(STORIES)
+def test_l10_the_clusters_within_the_limits_are_those_where_some_way_to_be_is(story: Story) -> None:
+    """They are worked out by what engines may take; every way to be on every cluster says the same."""
+    done = Pass(replace(story.after, budget=None), evaluate)
+    done.run()
+    for work in done.works.values():
+        for position in done.filters.members(work.allowed) if work.account else ():
+            ways = product(*(done.filters.hosting(work.need, position) or ()))
+            some = any(work.account.admits(position, way, work.release) for way in ways if work.account)
+            event(f"within the limits: {some}")
+            assert bool(done.placer.within(work, work.release) >> position & 1) is some
 
 
 @LAW
