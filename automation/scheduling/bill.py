@@ -10,9 +10,10 @@ An unknown price is never zero. A pool of unknown price takes nothing new, and w
 another one anywhere.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
+from math import floor, lcm
 
 from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Add, Option, adds_of
@@ -32,35 +33,37 @@ class Bill:
         self._filters = filters
         self._ledger = ledger
         self._most = Fraction(budget.max_cost_per_hour)
-        self._costs: dict[int, Fraction] = {}
+        prices = {pool.price for cluster in filters.clusters for pool in cluster.pools if pool.price is not None}
+        self._scale = lcm(*(Fraction(price).denominator for price in prices))
+        """Costs are whole numbers of USD per hour divided by this, so that sums are exact and quick."""
+        self._limit = floor(self._most * self._scale)
+        self._prices = {price: int(Fraction(price) * self._scale) for price in prices}
+        self._costs: dict[int, int] = {}
         self._unpriced: dict[int, tuple[str, ...]] = {}
-        self._total = Fraction(0)
+        self._total = 0
         for position in range(len(filters.clusters)):
             self._follow(position)
 
     def admits(self, position: int, options: Sequence[Option]) -> bool:
         """Whether the budget holds with these engines on a cluster as well."""
-        return self.refusal(position, adds_of(options)) is None
+        self._catch_up()
+        more, unknown = self._more(position, adds_of(options))
+        return not unknown and (not more or (not self._unpriced and self._total + more <= self._limit))
 
     def refusal(self, position: int, adds: Iterable[Add]) -> Refused | None:
         """Return why the budget may not hold with these pods on a cluster; None when it does."""
         self._catch_up()
-        extra: dict[int, int] = {}
-        for pool, _, pods in adds:
-            extra[pool] = extra.get(pool, 0) + pods
-        pools = self._filters.clusters[position].pools
-        unknown = [self._name(position, pools[pool]) for pool in extra if pools[pool].price is None]
-        more = Fraction(0) if unknown else self._cost(position, extra) - self._costs[position]
-        if not unknown and not more:
+        more, unpriced = self._more(position, adds)
+        if not unpriced and not more:
             return None
-        unknown = unknown or self._unknown()
+        unknown = [self._name(position, pool) for pool in unpriced] or self._unknown()
         if unknown:
             return Refused(Code.OVER_BUDGET, f"the budget may not hold: {_nobody_knows(unknown)}", _PRICES)
-        total = self._total + more
-        if total <= self._most:
+        if self._total + more <= self._limit:
             return None
-        message = f"could cost {usd(more)} more; the budget is {usd(self._most)}, used {usd(self._total)}"
-        return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total)}")
+        wanted, total = Fraction(more, self._scale), Fraction(self._total, self._scale)
+        message = f"could cost {usd(wanted)} more; the budget is {usd(self._most)}, used {usd(total)}"
+        return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total + wanted)}")
 
     def overrun(self) -> str:
         """Say how the budget does not hold as things are; empty when it does."""
@@ -68,40 +71,39 @@ class Bill:
         unknown = self._unknown()
         if unknown:
             return f"nobody can say whether {usd(self._most)} are enough: {_nobody_knows(unknown)}"
-        if self._total <= self._most:
+        if self._total <= self._limit:
             return ""
-        return f"the nodes may cost {usd(self._total)}, which is more than {usd(self._most)}"
+        return f"the nodes may cost {usd(Fraction(self._total, self._scale))}, which is more than {usd(self._most)}"
 
     def _catch_up(self) -> None:
         while self._ledger.recent:
             self._follow(self._ledger.recent.pop())
 
     def _follow(self, position: int) -> None:
-        cost = self._cost(position, {})
-        self._total += cost - self._costs.get(position, Fraction(0))
-        self._costs[position] = cost
         pods = self._pods(position)
-        unknown = tuple(
-            self._name(position, pool)
-            for number, pool in self._counted(position)
-            if pool.price is None and running(pool, pods[number])
-        )
+        counted = [(pool, running(pool, pods[number])) for number, pool in self._counted(position)]
+        cost = sum(self._prices[pool.price] * nodes for pool, nodes in counted if pool.price is not None)
+        self._total += cost - self._costs.get(position, 0)
+        self._costs[position] = cost
+        unknown = tuple(self._name(position, pool) for pool, nodes in counted if pool.price is None and nodes)
         if unknown:
             self._unpriced[position] = unknown
         else:
             self._unpriced.pop(position, None)
 
-    def _cost(self, position: int, extra: Mapping[int, int]) -> Fraction:
-        """Return the cost of a cluster with more pods by pool, as far as prices are known."""
-        pods = self._pods(position)
-        return sum(
-            (
-                Fraction(pool.price) * running(pool, pods[number] + extra.get(number, 0))
-                for number, pool in self._counted(position)
-                if pool.price is not None
-            ),
-            Fraction(0),
-        )
+    def _more(self, position: int, adds: Iterable[Add]) -> tuple[int, list[Pool]]:
+        """Return how much more a cluster may cost with more pods, and which of their pools have no known price."""
+        extra: dict[int, int] = {}
+        for number, _, pods in adds:
+            extra[number] = extra.get(number, 0) + pods
+        pools = self._filters.clusters[position].pools
+        unpriced = [pools[number] for number in extra if pools[number].price is None]
+        more = 0
+        for number, pool in self._counted(position):
+            if number in extra and pool.price is not None:
+                pods = sum(self._ledger.loads[position][number].pods.values())
+                more += self._prices[pool.price] * (running(pool, pods + extra[number]) - running(pool, pods))
+        return more, unpriced
 
     def _counted(self, position: int) -> Iterable[tuple[int, Pool]]:
         cluster = self._filters.clusters[position]

@@ -75,7 +75,7 @@ class Preemption:
     def run(self, work: Work) -> None:
         """Let victims go for what a deployment lacks, as far as that helps."""
         for reason, number in work.lacking.items():
-            for _ in range(number):
+            for _ in range(number if self._budget >= 0 else 0):
                 before = list(self._gone)
                 self._lift(before)
                 found = self._cheapest(work, reason)
@@ -94,6 +94,7 @@ class Preemption:
             self._lift([victim])
             as_it_is = replace(victim, adds=self._judge.adds(victim.replica, victim.position))
             self._put_back([as_it_is])
+            self._placer.freed(victim.position)
             self._gone.append(as_it_is)
         going = sorted(
             (each.replica.id, each.work.deployment.priority) for each in self._gone if each.position == spot[0]

@@ -1,8 +1,9 @@
 """How long the scheduler takes, how much memory, and how good its answers are.
 
-One deployment, a cold pass, a steady pass, their growth, the trace, the snapshot; then what is placed of what could be,
-by fleets. Run by hand or by ``make bench``. Times are CPU seconds of one process, the best of a few runs; the growth
-figures are ratios within the same run, so they hold on any machine. Nothing is asserted.
+One deployment, a cold pass, a steady pass, their growth, the trace, the snapshot; what limits and preemption cost
+beside the same pass without them; then what is placed of what could be, by fleets. Run by hand or by ``make bench``.
+Times are CPU seconds of one process, the best of a few runs; the growth figures and what limits cost are ratios within
+the same run, so they hold on any machine. Nothing is asserted.
 """
 
 import json
@@ -13,6 +14,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from math import log
 from statistics import mean
@@ -23,7 +25,18 @@ from automation.scheduling.existing import Existing, ExistingCluster, ExistingRe
 from automation.scheduling.matching import cel_evaluate
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import Pass, schedule
-from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot, Strategy
+from automation.scheduling.snapshot import (
+    Accounting,
+    Budget,
+    Cluster,
+    Deployment,
+    Device,
+    Options,
+    Pool,
+    Quota,
+    Snapshot,
+    Strategy,
+)
 from components.api.fleet import Fleet
 from components.api.load import load_fleet
 from components.lock import EngineShape, MemberShape, Phase, ReplicaEntry, ReplicaShape, RequestShape, shape_digest
@@ -35,6 +48,8 @@ from tests.unit.scheduling.relaxation import at_most
 
 REGIONS = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-south-1")
 CLASSES = (("l4", 1, 23), ("l40s", 4, 45), ("a100", 8, 80), ("h100", 8, 80), ("h200", 8, 140), ("b200", 8, 180))
+PRICES = {"l4": "0.8", "l40s": "4.1", "a100": "20", "h100": "40.5", "h200": "55", "b200": "70"}
+"""USD per hour of a node."""
 MEMORY = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}Gi')) >= 0"
 
 
@@ -156,6 +171,50 @@ def verdicts(made: Schedule) -> float:
     return best(1, lambda: list(made.trace[next(iter(made.trace))].verdicts))
 
 
+def priced(snapshot: Snapshot) -> Snapshot:
+    """Let pools cost something, name their accelerators, and let half of their nodes come when they are needed."""
+    hardware = {name: (replace(device(name, count, memory), accelerator=name),) for name, count, memory in CLASSES}
+    clusters = tuple(
+        replace(
+            cluster,
+            pools=tuple(
+                replace(
+                    pool,
+                    devices=hardware[pool.name],
+                    price=Decimal(PRICES[pool.name]),
+                    realised=pool.maximum // 2,
+                    scales=True,
+                )
+                for pool in cluster.pools
+            ),
+        )
+        for cluster in snapshot.clusters
+    )
+    return replace(snapshot, clusters=clusters)
+
+
+def limits() -> dict[str, object]:
+    """Compare passes with limits that end, and with preemption, to the same pass without."""
+    cold = priced(input_of(1_000, 200, Options()))
+    idle = sum(Decimal(PRICES[pool.name]) * pool.realised for each in cold.clusters for pool in each.pools)
+    namespaces = sorted({each.namespace for each in cold.deployments})
+    few = dict.fromkeys(PRICES, 10)
+    dear = tuple(replace(each, max_cost_per_hour=Decimal(60)) for each in cold.deployments)
+    crowded = input_of(60, 200, Options())
+    ranked = tuple(replace(each, priority=number % 3) for number, each in enumerate(crowded.deployments))
+    steady = replace(crowded, replicas=live(schedule(crowded)), deployments=ranked)
+    cases = {
+        "quota on every namespace": (cold, replace(cold, quotas={each: Quota(few) for each in namespaces})),
+        "maxCostPerHour on every deployment": (cold, replace(cold, deployments=dear)),
+        "budget, for little more than what is idle": (cold, replace(cold, budget=Budget(idle * Decimal("1.001")))),
+        "preemption, steady pass of a full fleet": (steady, replace(steady, options=Options(preemption=True))),
+    }
+    return {
+        name: round(best(2, partial(schedule, limited)) / best(2, partial(schedule, free)), 2)
+        for name, (free, limited) in cases.items()
+    }
+
+
 def environment(clusters: int, number: int) -> tuple[Fleet, Existing]:
     """Make the manifests of a fleet, and the state once all of it runs."""
     loaded = load_fleet(manifests(number), name="bench").raise_if_errors()
@@ -216,6 +275,7 @@ def main() -> None:
     figures["snapshot of 5,000 clusters and what runs, from manifests and state, s"] = round(
         best(2, partial(built, fleet, existing)), 2
     )
+    figures["CPU time with limits, without is 1; 200 x 10 on 1,000 clusters, preemption on 60"] = limits()
     figures["placed of what could be placed"] = quality()
     tracemalloc.start()
     schedule(input_of(5_000, 1_000, Options()))
