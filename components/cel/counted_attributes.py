@@ -7,7 +7,7 @@ attribute itself one more when it is evaluated as a whole (a presence test costs
 from __future__ import annotations
 
 from components.cel.loops import Unset, growable
-from components.cel.problem import EvaluationAborted, EvaluationError
+from components.cel.problem import EvaluationError
 from components.cel.qualify import ABSENT, check_key, get, get_optional, is_present, through_native
 from components.cel.values import NOTHING, OPTIONALS, Opt, Value
 
@@ -60,9 +60,6 @@ class Step:
             if self.address is not None and placed.kind == "no-such-key":
                 placed.key = self.address
             return placed if optional else self._observed(state, placed)
-        except EvaluationAborted as error:
-            error.offset = self.pos
-            raise
         return found if found is ABSENT else self._observed(state, found)
 
     def _observed(self, state: State, value: Value) -> Value:

@@ -186,7 +186,7 @@ def equal_at(left: Value, right: Value, pos: int) -> bool:
 
 
 def compare(left: Value, right: Value) -> int:
-    """Order two values: -1, 0 or 1; raises for types without an order."""
+    """Order a value of a type in ``ORDERED`` and another one: -1, 0 or 1; raises for values of two types."""
     kind = type(left)
     if kind in _NUMBERS:
         if type(right) not in _NUMBERS:
@@ -201,9 +201,9 @@ def compare(left: Value, right: Value) -> int:
         raise no_overload()
     if kind is str or kind is bytes or kind is bool:
         return _order_plain(left, right)
-    if isinstance(left, Timestamp | Duration) and isinstance(right, Timestamp | Duration):
-        return (left.nanos > right.nanos) - (left.nanos < right.nanos)
-    raise no_overload()
+    assert isinstance(left, Timestamp | Duration)  # callers compare what is in ORDERED
+    assert isinstance(right, Timestamp | Duration)
+    return (left.nanos > right.nanos) - (left.nanos < right.nanos)
 
 
 def _order_plain(left: Any, right: Any) -> int:

@@ -233,10 +233,7 @@ class _Coster:
         return add(total, largest)
 
     def node_of(self, node: Expr) -> Node:
-        path = self._path(node)
-        if path.root in {"@result", "__result__"}:
-            path = NOWHERE
-        return Node(path, self.types[node.id], node, self.computed_size(node))
+        return Node(self._path(node), self.types[node.id], node, self.computed_size(node))
 
     def size_of(self, node: Expr | Node) -> Size:
         """Give the size of an expression, or the widest bounds."""

@@ -108,9 +108,8 @@ class Parser:
 
     def _next(self) -> tuple[str, str, int]:
         token = self._tokens[self._index]
-        if token[0] != "end":
-            self._index += 1
-            self._kind = self._tokens[self._index][0]
+        self._index += 1
+        self._kind = self._tokens[self._index][0]
         return token
 
     def _expect(self, kind: str) -> int:

@@ -117,8 +117,9 @@ def _gates(case: Mapping[str, Any]) -> Gates:
 
 
 def _for_minor(value: Any, minor: str) -> Any:
-    """Pick the answer of a minor; a minor that a map leaves out is not asked about."""
-    return value.get(minor, _MISSING) if isinstance(value, Mapping) else value
+    """Pick the answer of a minor; a minor that a map leaves out, or an answer of null, is not asked about."""
+    found = value.get(minor) if isinstance(value, Mapping) else value
+    return _MISSING if found is None else found
 
 
 def _text(value: Any) -> str:
@@ -141,15 +142,15 @@ def _run_case(run: _Run, minor: str, case: Mapping[str, Any]) -> None:
     try:
         selector = compile_unlimited(case["expr"], minor=minor, gates=gates)
     except SelectorError as error:
-        if wanted["eval"] is not _MISSING:
-            run.ask(minor, case, "eval", _text(wanted["eval"]), f"compile:{error.kind}", error.message)
+        asked = next(name for name in ("eval", "est", "act") if wanted[name] is not _MISSING)
+        run.ask(minor, case, asked, _text(wanted[asked]), f"compile:{error.kind}", error.message)
         return
     if wanted["eval"] is not _MISSING:
         answer = selector.evaluate(view)
         run.ask(minor, case, "eval", _text(wanted["eval"]), _answer(answer), answer.message)
-    if wanted["est"] is not _MISSING and wanted["est"] is not None:
+    if wanted["est"] is not _MISSING:
         run.ask(minor, case, "est", str(wanted["est"]), str(selector.estimate))
-    if wanted["act"] is not _MISSING and wanted["act"] is not None:
+    if wanted["act"] is not _MISSING:
         run.ask(minor, case, "act", str(wanted["act"]), str(selector.counted(view)[1]))
 
 

@@ -30,9 +30,7 @@ class Bindings:
         self._map[parameter] = value
 
     def assign(self, sources: list[Type], targets: tuple[Type, ...] | list[Type]) -> bool:
-        """Tell whether each source is assignable to its target, keeping the bindings only if all are."""
-        if len(sources) != len(targets):
-            return False
+        """Tell whether each source is assignable to its target, of as many; bindings stay only if all are."""
         trail = self._trail
         for source, target in zip(sources, targets, strict=True):
             if source is target and not source.generic:
@@ -130,9 +128,7 @@ def _at_most_as_specific(left: Type, right: Type) -> bool:
         return True
     if is_dyn(right) or right.kind is Kind.PARAM or left.kind is not right.kind:
         return False
-    if left.kind in _STRUCTURED:
-        if left.name != right.name or len(left.params) != len(right.params):
-            return False
+    if left.kind in _STRUCTURED:  # of one name, because they unify
         for mine, theirs in zip(left.params, right.params, strict=True):  # noqa: SIM110 - all() costs a frame a level
             if not _at_most_as_specific(mine, theirs):
                 return False

@@ -120,8 +120,7 @@ def sort_by_keys(values: Value, keys: Value) -> list[Value]:
     """Sort a list by a list of keys of one type."""
     if not isinstance(values, list) or not isinstance(keys, list):
         raise no_overload("sort")
-    if len(values) != len(keys):
-        raise EvaluationError("invalid-argument", "the list and its keys differ in length")
+    assert len(values) == len(keys)  # the macro that calls it maps the one to the other
     if not keys:
         return values
     if type(keys[0]) not in ORDERED:

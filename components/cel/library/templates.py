@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from components.cel.library.conversions import OVERLOADS as CONVERSIONS
-from components.cel.library.text import ESCAPES, MAX_TEXT, limited
+from components.cel.library.text import ESCAPES, bound_text
 from components.cel.meter import spend_parts
 from components.cel.problem import EvaluationError
 from components.cel.values import CelMap, Duration, Timestamp, TypeValue, UInt, Value
@@ -83,8 +83,7 @@ def render(template: Value, arguments: Value) -> str:
         nonlocal size
         text = _FORMATS[letter](values[index], precision)
         size += len(text)
-        if size > MAX_TEXT:
-            limited(" " * (MAX_TEXT + 1))
+        bound_text(size)
         return text
 
     try:

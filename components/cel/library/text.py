@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from components.cel.equality import no_overload
+import operator
+
 from components.cel.problem import EvaluationError
 
 TYPE_CHECKING = False
@@ -26,11 +27,10 @@ def _index_error(index: int) -> EvaluationError:
     return EvaluationError("index", f"index out of range: {index}")
 
 
-def limited(text: str) -> str:
+def bound_text(size: int) -> None:
     """Refuse a text that grew beyond what is computed here; the cost limit of upstream ends such growth as well."""
-    if len(text) > MAX_TEXT:
+    if size > MAX_TEXT:
         raise EvaluationError("unsupported", f"a string of more than {MAX_TEXT} characters is not built")
-    return text
 
 
 def char_at(text: str, index: int) -> str:
@@ -65,8 +65,7 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
     occurrences = text.count(old)
     if count >= 0:
         occurrences = min(count, occurrences)
-    if len(text) + occurrences * len(new) > MAX_TEXT:
-        limited(" " * (MAX_TEXT + 1))
+    bound_text(len(text) + occurrences * len(new))
     return text.replace(old, new, count if count >= 0 else -1)
 
 
@@ -101,24 +100,13 @@ def join(parts: list[Value], separator: str = "") -> str:
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) != len(parts):
         raise EvaluationError("invalid-argument", "join: invalid input: an element is not a string")
-    size = sum(map(len, texts)) + len(separator) * max(0, len(texts) - 1)
-    if size > MAX_TEXT:
-        limited(" " * (MAX_TEXT + 1))
+    bound_text(sum(map(len, texts)) + len(separator) * max(0, len(texts) - 1))
     return separator.join(texts)
 
 
 def quote(text: str) -> str:
     """Quote a text as a literal."""
     return '"' + text.translate(_ESCAPED) + '"'
-
-
-def _search(test: Callable[[str, str], bool]) -> Callable[[Value, Value], Value]:
-    def search(text: Value, part: Value) -> Value:
-        if type(text) is not str or type(part) is not str:
-            raise no_overload()
-        return test(text, part)
-
-    return search
 
 
 OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
@@ -139,7 +127,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "list_join": join,
     "list_join_string": join,
     "strings_quote": quote,
-    "contains_string": _search(lambda text, part: part in text),
-    "starts_with_string": _search(str.startswith),
-    "ends_with_string": _search(str.endswith),
+    "contains_string": operator.contains,
+    "starts_with_string": str.startswith,
+    "ends_with_string": str.endswith,
 }

@@ -122,7 +122,7 @@ def seconds_text(value: Duration) -> str:
 
 
 def plain(number: float) -> str:
-    """Print a float without an exponent, with as few digits as tell it apart."""
+    """Print a float below 1e16, as the seconds of a duration are, without an exponent, in the fewest digits."""
     text = repr(number)
     if "e" not in text:
         return text.removesuffix(".0")
@@ -130,10 +130,7 @@ def plain(number: float) -> str:
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")
     digits, point = whole + fraction, len(whole) + int(exponent)
-    if point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}".rstrip("0")
-    digits = digits.ljust(point, "0")
-    return sign + digits[:point] + ("." + digits[point:] if digits[point:].strip("0") else "")
+    return f"{sign}0.{'0' * -point}{digits}".rstrip("0")
 
 
 def timestamp_text(value: Timestamp) -> str:

@@ -239,8 +239,6 @@ class RegexParser:
         return CharSet(negated(ranges) if name.startswith("^") else ranges)
 
     def _class_char(self) -> int:
-        if self._pos >= len(self._text):
-            self._fail("missing closing ]")
         char = self._text[self._pos]
         self._pos += 1
         return self._escape() if char == "\\" else ord(char)

@@ -14,6 +14,7 @@ from components.cel.selector import Outcome, admit, compile_unlimited
 from components.cel.types import STRING
 
 VIEW = DeviceView.from_class_device(driver="gpu.example.com", attributes={}, capacity={})
+THREE_MILLION = f'"{"a" * 1000}".replace("a", "{"b" * 3000}")'
 T = TypeVar("T")
 
 
@@ -42,7 +43,12 @@ def with_few_frames(frames: int, work: Callable[[], T]) -> T:
         '"a".matches("\\\\p{Greek}")',
         '["a"].all(x, x.matches("\\\\p{Greek}"))',
         '"a".matches("(?:abcdefghabcdefghabcdefghabcdefgh){1000}")',
+        f'"a".matches("{"a{1000}" * 21}")',
         "lists.range(1000001).size() > 0",
+        "cel.bind(r, lists.range(1000), lists.range(1001).map(x, r).flatten().size() > 0)",
+        f'cel.bind(s, {THREE_MILLION}, "%s%s".format([s, s])) == ""',
+        f'cel.bind(s, {THREE_MILLION}, [s, s].join()) == ""',
+        f'isQuantity("{"1" * 40}e1000000")',
     ],
 )
 def test_what_this_engine_does_not_compute_is_an_error(expression: str) -> None:
@@ -50,6 +56,19 @@ def test_what_this_engine_does_not_compute_is_an_error(expression: str) -> None:
     answer = compile_unlimited(expression).evaluate(VIEW)
     assert (answer.outcome, answer.kind) == (Outcome.ERROR, "unsupported")
     assert compile_unlimited(expression).counted(VIEW)[0].outcome is Outcome.ERROR
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "lists.range(5001).distinct().size() > 0",
+        "sets.contains(lists.range(5001), lists.range(5001))",
+    ],
+)
+def test_what_upstream_stops_for_its_cost_is_not_computed(expression: str) -> None:
+    """The work is refused before the cost, which grows with it, ends the evaluation."""
+    answer = compile_unlimited(expression).evaluate(VIEW)
+    assert (answer.outcome, answer.kind) == (Outcome.ERROR, "cost-limit")
 
 
 @pytest.mark.parametrize(("groups", "kind"), [(999, ""), (1000, "bad-regex-literal"), (1001, "bad-regex-literal")])

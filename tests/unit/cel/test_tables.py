@@ -86,10 +86,18 @@ def test_a_gate_is_forced_where_the_minor_has_it() -> None:
     assert run_table(table, minors=["1.36"]).scores["admit"].agreed == 1
 
 
+def test_what_does_not_compile_disagrees_with_an_estimate() -> None:
+    """Also where the case asks for no evaluation; an answer of null asks for nothing."""
+    cases = [{"expr": "1 +", "est": 1, "act": 1}, {"expr": "1 +", "act": 1}, {"expr": "1 +", "est": None}]
+    report = run_table({"cases": cases}, minors=["1.36"])
+    found = [(one.question, one.got) for one in report.disagreements]
+    assert found == [("est", "compile:syntax"), ("act", "compile:syntax")]
+
+
 @pytest.mark.parametrize(
     "table",
-    [[], {"cases": {}}, {"cases": [{}]}, {"cases": ["x"]}, {"cases": [{"expr": "true", "device": "none"}]}],
-    ids=["list", "cases map", "no expression", "text", "unknown device"],
+    [[], {}, {"cases": {}}, {"cases": [{}]}, {"cases": ["x"]}, {"cases": [{"expr": "true", "device": "none"}]}],
+    ids=["list", "nothing", "cases map", "no expression", "text", "unknown device"],
 )
 def test_what_is_no_table_is_refused(table: Any) -> None:
     """Malformed tables are an error of their own, not a crash."""
