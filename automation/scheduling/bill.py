@@ -19,7 +19,7 @@ from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Add, Option, adds_of
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.refused import Refused, usd
-from automation.scheduling.snapshot import Budget, ClusterState, Pool
+from automation.scheduling.snapshot import Budget, Cluster, ClusterState, Pool
 from automation.scheduling.verdict import Code
 
 _NAMED = 3
@@ -96,20 +96,21 @@ class Bill:
         extra: dict[int, int] = {}
         for number, _, pods in adds:
             extra[number] = extra.get(number, 0) + pods
-        pools = self._filters.clusters[position].pools
-        unpriced = [pools[number] for number in extra if pools[number].price is None]
+        cluster = self._filters.clusters[position]
+        unpriced: list[Pool] = []
         more = 0
-        for number, pool in self._counted(position):
-            if number in extra and pool.price is not None:
-                pods = sum(self._ledger.loads[position][number].pods.values())
-                more += self._prices[pool.price] * (running(pool, pods + extra[number]) - running(pool, pods))
+        for number, pods in extra.items():
+            pool = cluster.pools[number]
+            if pool.price is None:
+                unpriced.append(pool)
+            elif _counts(cluster, pool):
+                before = sum(self._ledger.loads[position][number].pods.values())
+                more += self._prices[pool.price] * (running(pool, before + pods) - running(pool, before))
         return more, unpriced
 
     def _counted(self, position: int) -> Iterable[tuple[int, Pool]]:
         cluster = self._filters.clusters[position]
-        if cluster.state in {ClusterState.LOST, ClusterState.GOING_AWAY}:
-            return []
-        return [(number, pool) for number, pool in enumerate(cluster.pools) if not pool.leaving]
+        return [(number, pool) for number, pool in enumerate(cluster.pools) if _counts(cluster, pool)]
 
     def _pods(self, position: int) -> list[int]:
         return [sum(load.pods.values()) for load in self._ledger.loads[position]]
@@ -119,6 +120,11 @@ class Bill:
 
     def _name(self, position: int, pool: Pool) -> str:
         return f"{self._filters.clusters[position].name}/{pool.name}"
+
+
+def _counts(cluster: Cluster, pool: Pool) -> bool:
+    """Whether a pool is on a bill that is to come."""
+    return cluster.state not in {ClusterState.LOST, ClusterState.GOING_AWAY} and not pool.leaving
 
 
 def running(pool: Pool, pods: int) -> int:

@@ -211,9 +211,12 @@ class Placer:
         if not search.allowed & bit:
             return None
         bill = account.bill
-        if bill is not None and self._ledger.room(position, hosting, partial(bill.admits, position)) is None:
-            self._dear[number] = self._dear.get(number, 0) | bit
-            return None
+        if bill is not None:
+            options = self._ledger.room(position, hosting, partial(bill.admits, position))
+            if options is None:
+                self._dear[number] = self._dear.get(number, 0) | bit
+            if options is None or not account.limits:
+                return options
         return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
 
     def _begin(self, search: _Search) -> None:
