@@ -56,22 +56,16 @@ class Step:
                 return self._observed(state, present)
             found = get_optional(value, key) if optional else get(value, key)
         except EvaluationError as error:
-            placed = _placed(error, self.pos)
-            if self.address is not None and placed.kind == "no-such-key":
-                placed.key = self.address
-            return placed if optional else self._observed(state, placed)
+            error.offset = self.pos
+            if self.address is not None and error.kind == "no-such-key":
+                error.key = self.address
+            return error if optional else self._observed(state, error)
         return found if found is ABSENT else self._observed(state, found)
 
     def _observed(self, state: State, value: Value) -> Value:
         state.tracker.cost += 1
         state.tracker.push(self.id, value)
         return value
-
-
-def _placed(error: EvaluationError, pos: int) -> EvaluationError:
-    if error.offset < 0:
-        error.offset = pos
-    return error
 
 
 class Attribute:

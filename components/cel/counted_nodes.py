@@ -277,8 +277,7 @@ def strict(pos: int, run: Callable[..., Value], args: list[Node], *, early: bool
         try:
             return run(*values)
         except EvaluationError as error:
-            if error.offset < 0:
-                error.offset = pos
+            error.offset = pos
             return error
         except EvaluationAborted as error:
             error.offset = pos

@@ -121,9 +121,9 @@ def _optionals(left: Value, right: Value) -> bool:
     assert isinstance(left, Opt)
     mine, theirs = left.value, right.value
     if isinstance(mine, EvaluationError):  # what cannot be read back from Go fails when it is looked at
-        raise mine
+        raise mine.again()
     if type(mine) in _REFUSING and isinstance(theirs, EvaluationError):
-        raise theirs
+        raise theirs.again()
     if mine is None or theirs is None:  # null has no special place here: the left value compares
         return mine is theirs or (type(mine) in _REFUSING and _EQUAL[type(mine)](mine, theirs))
     return equal(mine, theirs)
@@ -180,8 +180,7 @@ def equal_at(left: Value, right: Value, pos: int) -> bool:
     try:
         return equal(left, right)
     except EvaluationError as error:
-        if error.offset < 0:
-            error.offset = pos
+        error.offset = pos
         raise
 
 

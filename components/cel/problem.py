@@ -74,6 +74,10 @@ class EvaluationError(Exception):
         self.offset = offset
         self.key = key
 
+    def again(self) -> EvaluationError:
+        """Make the same error without a place, for one that a value holds: each look at the value is a place."""
+        return EvaluationError(self.kind, self.message, key=self.key)
+
 
 class EvaluationAborted(Exception):
     """The whole evaluation ends, and no ``||`` absorbs it: the cost limit, or a key that upstream cannot hash."""

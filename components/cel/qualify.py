@@ -98,7 +98,7 @@ def get_optional(value: Value, key: Value) -> Value:
         index = index_of(key)
         return value[index] if 0 <= index < len(value) else ABSENT
     if isinstance(value, EvaluationError):
-        raise value
+        raise value.again()
     return ABSENT
 
 

@@ -97,7 +97,7 @@ def value_of(optional: Value) -> Value:
     """Give the value of an optional."""
     if isinstance(optional, Opt):
         if isinstance(optional.value, EvaluationError):
-            raise optional.value
+            raise optional.value.again()
         return optional.value
     raise EvaluationError("optional-none", "optional.none() dereference")
 
