@@ -55,7 +55,8 @@ class SelectorError(Exception):
     def caret(self) -> str:
         """Give the offending line, cut to a readable width, with a caret under the place."""
         start = self.expression.rfind("\n", 0, self.position.offset) + 1
-        line = self.expression[start:].split("\n", 1)[0].replace("\t", " ")
+        line = self.expression[start:].split("\n", 1)[0]
+        line = "".join(" " if char.isspace() else char for char in line)  # some would end the line on a terminal
         column = self.position.column
         if len(line) > _CARET_WIDTH:
             cut = max(0, min(column - _CARET_WIDTH // 2, len(line) - _CARET_WIDTH))

@@ -35,6 +35,7 @@ TABLE: Final = {
     "DriverError": ("driver", 1),
     "ToolchainError": ("toolchain", 1),
     "StackLeased": ("stack-leased", 1),
+    "ApiError": ("kubernetes-api", 1),
     "AuthError": ("auth", 3),
     "ResourceFailed": ("resource-failed", 4),
     "PolicyViolation": ("policy-violation", 5),

@@ -23,6 +23,9 @@ _SECONDS: Final = 30.0
 class ApiError(DriverError):
     """An API server refused a request; ``status`` is the HTTP status, 0 when there was no answer."""
 
+    code = "kubernetes-api"
+    exit_code = 1
+
     def __init__(self, summary: str, *, status: int) -> None:
         super().__init__(summary)
         self.status = status

@@ -64,8 +64,8 @@ FIELDS = [
         "write `surge: {}`",
     ),
     Case(
-        "a field that is not built", (Edit("qwen", *OWN), Edit("qwen", "replicas: 2", "replicas: 2\n  stratgy: Pack")),
-        "stratgy", "did you mean `strategy`? It is not supported yet",
+        "a field that is not built", (Edit("qwen", *OWN), Edit("qwen", "replicas: 2", "replicas: 2\n  kepOld: 30m")),
+        "kepOld", "did you mean `keepOld`? It is not supported yet",
     ),
     Case(
         "a value that is not built", (Edit("cache", *OWN), Edit("cache", "source: HuggingFace", "source: s3")),

@@ -201,7 +201,6 @@ PLATFORM = [
     ("environment", "layout: Single", "providers: {aws: {prod: {rgion: a}}}", Code.FIELD_UNKNOWN,
      "spec.providers.aws.prod.rgion"),
     ("environment", "layout: Single", "keepOld: 30m", Code.NOT_SUPPORTED_YET, "spec.keepOld"),
-    ("environment", "layout: Single", "budget: {maxCostPerHour: 100}", Code.NOT_SUPPORTED_YET, "spec.budget"),
     ("environment", "name: dev", "name: dev.eu", Code.NAME_INVALID, "metadata.name"),
 ]  # fmt: skip
 

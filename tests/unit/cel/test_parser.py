@@ -87,6 +87,12 @@ def test_the_caret_of_a_long_line_is_cut_out() -> None:
     assert line[mark.index("^")] == "."
 
 
+@pytest.mark.parametrize("space", ["\t", "\v", "\f", "\r", "\x1c", "\x85", "\u2028"])
+def test_the_caret_stands_under_its_line_whatever_space_is_in_it(space: str) -> None:
+    """A terminal, and a program that reads lines, end them at more than a newline."""
+    assert SelectorError("syntax", "m", expression=f"a{space}b", offset=2).caret() == "a b\n  ^"
+
+
 DEEP: Final[dict[str, tuple[int, Callable[[int], str]]]] = {
     "parentheses": (249, lambda n: "(" * n + "true" + ")" * n),
     "lists": (250, lambda n: "[" * n + "]" * n + ".size() == 1"),
