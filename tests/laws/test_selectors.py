@@ -209,4 +209,5 @@ def test_s7_cel_python_agrees_on_the_common_part(text: str) -> None:
     if theirs == ours:
         return
     assert theirs == "error", f"{text}: {ours}, cel-python {theirs}"
-    assert EXPLAINED.search(words) or "in []" in text, f"{text}: {ours}, cel-python {words[:200]}"
+    absorbed = "overflow" in words and re.search(r"&&|\|\||\?", text)  # logic absorbs an error, cel-python may lose it
+    assert EXPLAINED.search(words) or absorbed or "in []" in text, f"{text}: {ours}, cel-python {words[:200]}"
