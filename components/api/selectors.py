@@ -5,6 +5,7 @@ that a cluster has. Whether an older cluster takes it is the scheduler's questio
 can make succeed, such as `quantity('80GB')`, is warned of.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -13,9 +14,10 @@ from components.api import syntax
 from components.api.codes import Code
 from components.api.inference_cluster import InferenceCluster
 from components.api.model_deployment import DeviceRequest, ModelDeployment
+from components.api.near import did_you_mean
 from components.api.nodes import PathPart
 from components.api.reading import Reading
-from components.cel.environment import DEFAULT_MINOR, MINORS
+from components.cel.environment import DEFAULT_MINOR, MINORS, environment
 from components.cel.failing import FailingCall, failing_calls
 from components.cel.problem import Position, SelectorError
 from components.cel.selector import compile_selector
@@ -40,7 +42,7 @@ def check_selectors(reading: Reading) -> None:
             refusal = judged[expression].refusal
             if refusal is not None:
                 message = f"the selector does not compile: {refusal.message}"
-                hint = _hint(refusal)
+                hint = _hint(refusal, minor)
                 source.add(Code.SELECTOR_INVALID, message, path, hint=hint, inner=inner(refusal.position))
             for call in judged[expression].failing:
                 message = f"this part of the selector fails on every device: {_reason(call)}"
@@ -69,8 +71,16 @@ _MADE = {
 """How to write a value of a type that is often written as plain text, by the type's name."""
 
 
-def _hint(failure: SelectorError) -> str:
-    """Say how the other side is written where a text stands beside a value that is none."""
+_UNKNOWN: Final = re.compile(r"undeclared reference to (?:function )?'([\w.]+)'")
+
+
+def _hint(failure: SelectorError, minor: str) -> str:
+    """Say what name was meant, or how the other side is written where a text stands beside a value that is none."""
+    unknown = _UNKNOWN.fullmatch(failure.message)
+    if unknown:
+        known = environment(minor, stored=False)
+        macros = {name for name, _, _ in known.macros}
+        return did_you_mean(unknown[1], {"device"} | macros | {name for name in known.functions if name[0].isalpha()})
     overload = failure.message if "no matching overload" in failure.message and "string" in failure.message else ""
     return next((f"{words}, not as text" for name, words in _MADE.items() if name in overload), "")
 

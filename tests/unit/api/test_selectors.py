@@ -121,6 +121,22 @@ def test_one_wrong_expression_in_two_places_is_two_problems() -> None:
     assert [problem.code for problem in result.problems] == [Code.SELECTOR_INVALID] * 2
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ('device.capacity["gpu.nvidia.com"].memory.isGreaterThen(quantity("20Gi"))', "did you mean `isGreaterThan`?"),
+        ('devices.driver == "gpu.nvidia.com"', "did you mean `device`?"),
+        ('Quantity("1Gi").isInteger()', "did you mean `quantity`?"),
+        ("haz(device.driver)", "did you mean `has`?"),
+        ("frobnicate(1)", ""),
+    ],
+)
+def test_a_name_that_the_language_does_not_have_is_told_the_nearest(wrong: str, meant: str) -> None:
+    """Its functions, its macros, and the one variable."""
+    (problem,) = load(Edit("qwen", CEL, f"cel: '{wrong}'")).problems
+    assert (problem.code, problem.help) == (Code.SELECTOR_INVALID, meant)
+
+
 def test_an_expression_is_judged_for_the_newest_cluster() -> None:
     """What only newer clusters take is right as long as one is that new; the scheduler asks each cluster."""
     new = "cel: device.allowMultipleAllocations == false"
