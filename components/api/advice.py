@@ -3,12 +3,13 @@
 Advice is given only where absence means something: every file was read, and every document is right.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from components.api.base import LabelSelector
 from components.api.codes import Code
 from components.api.environment import Environment
+from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool
 from components.api.inference_gateway import InferenceGateway
 from components.api.model_cache import ModelCache
@@ -49,6 +50,7 @@ def advise(reading: Reading) -> None:
     _selectors(reading)
     if not reading.whole:
         return
+    _quotas(reading)
     fleet = Placeability(reading)
     for service_source, service in reading.documents(ModelService):
         _service(reading, service_source, service)
@@ -116,6 +118,30 @@ def _dwell(source: Source, environment: Environment) -> None:
         message = f"repinDwell {dwell} has no effect yet: nothing remembers since when a cluster has not been ready"
         hint = "`0s` moves its replicas at once; without it they stay"
         source.warn(Code.FIELD_IGNORED, message, ("spec", "scheduling", "repinDwell"), hint=hint)
+
+
+def _quotas(reading: Reading) -> None:
+    """Warn of a quota that limits nothing: nobody is in its namespace, or no pool has its accelerator."""
+    namespaces = {deployment.namespace for _, deployment in reading.documents(ModelDeployment)}
+    accelerators = {
+        found.accelerator_on(cluster.source) or found.name
+        for _, cluster in reading.documents(InferenceCluster)
+        for pool in cluster.spec.node_pools
+        if (found := reading.get(InferenceClass, pool.class_name)) is not None
+    }
+    for source, environment in reading.documents(Environment):
+        for namespace, quota in (environment.spec.quotas or {}).items():
+            path = ("spec", "quotas", namespace)
+            if namespace not in namespaces:
+                _idle(source, f"no deployment is in namespace `{namespace}`", path, namespaces)
+            for accelerator in sorted(set(quota.devices or ()) - accelerators):
+                where = (*path, "devices", accelerator)
+                _idle(source, f"no pool has the accelerator `{accelerator}`", where, accelerators)
+
+
+def _idle(source: Source, reason: str, path: tuple[str, ...], known: Collection[str]) -> None:
+    hint = did_you_mean(path[-1], known)
+    source.warn(Code.FIELD_IGNORED, f"{reason}, so its quota limits nothing", path, hint=hint, at_key=True)
 
 
 def _buildable(reading: Reading, source: Source, cluster: InferenceCluster) -> None:

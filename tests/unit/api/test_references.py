@@ -177,6 +177,23 @@ def test_a_dwell_time_that_nobody_can_measure_is_warned_of(dwell: str, *, warned
     )
 
 
+@pytest.mark.parametrize(
+    ("quotas", "at", "hint"),
+    [
+        ("{ml: {devices: {nvidia-l4: 1, nvidia-h100: 8}, nodes: 2}}", "", ""),
+        ("{mll: {nodes: 2}}", "spec.quotas.mll", "did you mean `ml`?"),
+        ("{finance: {nodes: 2}}", "spec.quotas.finance", ""),
+        ("{ml: {devices: {nvidia-l40: 1}}}", "spec.quotas.ml.devices.nvidia-l40", "did you mean `nvidia-l4`?"),
+    ],
+)
+def test_a_quota_that_limits_nothing_is_warned_of(quotas: str, at: str, hint: str) -> None:
+    """A misspelt one would let a team take what it likes."""
+    found = load(Edit("environment", "layout: Single", f"layout: Single\n  quotas: {quotas}")).problems
+    assert [(problem.code, problem.severity, problem.path, problem.help) for problem in found] == (
+        [(Code.FIELD_IGNORED, Severity.WARNING, at, hint)] if at else []
+    )
+
+
 def test_a_capacity_block_has_no_effect_elsewhere() -> None:
     """Only EKS has them."""
     edge = "spec:\n  nodePools: [{name: p, className: h100x8, capacityBlock: {capacityReservationId: cr-0a}}]"
