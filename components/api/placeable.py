@@ -207,27 +207,33 @@ class Placeability:
         pools = cluster.spec.node_pools
         if not all(any(self._room(each, cluster, pool) >= each.pods for pool in pools) for each in asked):
             return False
-        steps = _MOST_STEPS
+        return self._fit(asked, cluster, {}, iter(range(_MOST_STEPS)))
 
-        def search(number: int, taken: Mapping[tuple[int, int], int]) -> bool:
-            nonlocal steps
-            steps -= 1
-            if number == len(asked) or steps < 0:
+    def _fit(
+        self,
+        asked: tuple[_Asked, ...],
+        cluster: InferenceCluster,
+        taken: Mapping[tuple[int, int], int],
+        steps: Iterator[int],
+    ) -> bool:
+        """Whether members find pools beside what is ``taken`` of each pool and kind; true when no ``steps`` are left.
+
+        A method, because a function inside that calls itself would hold the whole reading until garbage is collected.
+        """
+        if not asked or next(steps, None) is None:
+            return True
+        each, *others = asked
+        for index, pool in enumerate(cluster.spec.node_pools):
+            if self._room(each, cluster, pool) < each.pods:
+                continue
+            now = dict(taken)
+            for kind, amount in self._per_pod(each, cluster, pool).items():
+                now[index, kind] = now.get((index, kind), 0) + amount * each.pods
+            here = ((kind, amount) for (place, kind), amount in now.items() if place == index)
+            fits = all(amount <= pool.most_nodes * self._each(pool, kind) for kind, amount in here)
+            if fits and self._fit(tuple(others), cluster, now, steps):
                 return True
-            each = asked[number]
-            for index, pool in enumerate(pools):
-                if self._room(each, cluster, pool) < each.pods:
-                    continue
-                now = dict(taken)
-                for kind, amount in self._per_pod(each, cluster, pool).items():
-                    now[index, kind] = now.get((index, kind), 0) + amount * each.pods
-                here = ((kind, amount) for (place, kind), amount in now.items() if place == index)
-                fits = all(amount <= pool.most_nodes * self._each(pool, kind) for kind, amount in here)
-                if fits and search(number + 1, now):
-                    return True
-            return False
-
-        return search(0, {})
+        return False
 
     def _per_pod(self, asked: _Asked, cluster: InferenceCluster, pool: NodePool) -> dict[int, int]:
         """Return what one pod of a member takes of a pool wherever it is: devices by kind, and whole nodes."""

@@ -1,10 +1,13 @@
 """Loading an environment: folders, lists, other people's files, duplicates, and what a partly broken load says."""
 
+import gc
+
 import pytest
 
 from components.api.codes import Code
 from components.api.load import folder_namespace, load_fleet
 from components.api.location import Location
+from components.api.nodes import MappingNode
 from components.errors import ConfigError, Problem, Severity
 from tests.support.api_manifests import DEPLOYMENT, EDGE, ENVIRONMENT, GATEWAY, SERVICE, Edit, files, load
 
@@ -299,3 +302,19 @@ def test_an_alias_reports_its_mistake_where_the_value_stands() -> None:
 def test_a_document_that_the_composer_refused_is_reported_once() -> None:
     """A whole document with an unknown tag has the tag's problem alone."""
     assert codes(load(**{"platform/x.yaml": "!x text\n"}).problems) == [Code.YAML_TAG]
+
+
+def test_what_a_load_read_is_freed_with_it() -> None:
+    """No cycle keeps the trees and lines of files until garbage is collected; fleets are large."""
+
+    def trees() -> int:
+        return sum(type(each) is MappingNode for each in gc.get_objects())
+
+    gc.collect()
+    before = trees()
+    gc.disable()
+    try:
+        assert load().fleet is not None
+        assert trees() == before
+    finally:
+        gc.enable()
