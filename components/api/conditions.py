@@ -7,7 +7,7 @@ Rules that compare two values (a minimum with a maximum, a name with another ite
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
@@ -102,23 +102,20 @@ class Belongs:
     choice: str
     values: tuple[str, ...]
     code: Code = Code.FIELD_CONFLICT
-    hint: str = ""
-    empty: tuple[Any, ...] = ()
-    """Values of the field that count as not set, besides ``null``."""
 
     def violations(self, model: BaseModel) -> Iterator[Violation]:
         """Yield a violation when the field stands where it does not belong."""
         value, choice = getattr(model, self.owned), getattr(model, self.choice)
-        if _unset(value) or value in self.empty or choice in self.values:
+        if _unset(value) or choice in self.values:
             return
         name, other = wire(type(model), self.owned), wire(type(model), self.choice)
         message = f"`{name}` belongs to {other} {' or '.join(self.values)}, and the {other} is {choice}"
-        yield Violation(self.code, message, (name,), hint=self.hint, at_key=True)
+        yield Violation(self.code, message, (name,), at_key=True)
 
     def schemas(self, model: type[BaseModel]) -> Iterator[Schema]:
         """Yield the implication."""
         then = valued(model, self.choice, *self.values)
-        yield {"if": given(wire(model, self.owned), but=self.empty), "then": then}
+        yield {"if": given(wire(model, self.owned)), "then": then}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +126,20 @@ class Needs:
     choice: str
     values: tuple[str, ...]
     code: Code = Code.FIELD_MISSING
-    hint: str = ""
     where: str = ""
-    empty: tuple[Any, ...] = ()
-    """Values of the field that count as not set, besides ``null``."""
 
     def violations(self, model: BaseModel) -> Iterator[Violation]:
         """Yield a violation when the field is not set."""
-        value, choice = getattr(model, self.needed), getattr(model, self.choice)
-        if choice not in self.values or not (_unset(value) or value in self.empty):
+        choice = getattr(model, self.choice)
+        if choice not in self.values or not _unset(getattr(model, self.needed)):
             return
         name, other = wire(type(model), self.needed), wire(type(model), self.choice)
         path = (wire(type(model), self.where),) if self.where else ()
-        yield Violation(self.code, f"`{name}` is missing; {other} {choice} needs it", path, hint=self.hint)
+        yield Violation(self.code, f"`{name}` is missing; {other} {choice} needs it", path)
 
     def schemas(self, model: type[BaseModel]) -> Iterator[Schema]:
         """Yield the implication."""
-        then = given(wire(model, self.needed), but=self.empty)
-        yield {"if": valued(model, self.choice, *self.values), "then": then}
+        yield {"if": valued(model, self.choice, *self.values), "then": given(wire(model, self.needed))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +165,7 @@ class Together:
     """A rule of its own kind: a check, and what it is in JSON Schema."""
 
     check: Callable[[Any], Iterable[Violation]]
-    said: tuple[Mapping[str, Any], ...] = field(default=())
+    said: tuple[Mapping[str, Any], ...]
 
     def violations(self, model: BaseModel) -> Iterator[Violation]:
         """Yield what the check finds."""
