@@ -191,6 +191,11 @@ def given(name: str, *, but: tuple[Any, ...] = ()) -> Schema:
     return {"type": "object", "required": [name], "properties": {name: {"not": absent}}}
 
 
+def equal(name: str, value: object) -> Schema:
+    """Say that a field is there and has this value."""
+    return {"type": "object", "required": [name], "properties": {name: {"const": value}}}
+
+
 def valued(model: type[BaseModel], attribute: str, *values: str) -> Schema:
     """Say that a choice has one of some values; where the default is one of them, it may be left out."""
     name = wire(model, attribute)

@@ -19,7 +19,7 @@ from components.api.cluster_source import (
     Source,
     VultrSource,
 )
-from components.api.conditions import Schema, Together
+from components.api.conditions import Schema, Together, equal
 from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_schema, pool_violations
 from components.api.rules import DnsLabel, Violation, distinct, duplicates, within
 from components.api.stack_override import Overrides
@@ -67,9 +67,8 @@ def _pools(spec: "InferenceClusterSpec") -> Iterator[Violation]:
 
 def _pools_of(source: str) -> Schema:
     """Say what a source asks of every pool."""
-    chosen = {"type": "object", "required": ["source"], "properties": {"source": {"const": source}}}
     return {
-        "if": {"properties": {"cluster": chosen}},
+        "if": {"properties": {"cluster": equal("source", source)}},
         "then": {"properties": {"nodePools": {"items": pool_schema(source)}}},
     }
 

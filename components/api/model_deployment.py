@@ -18,7 +18,7 @@ from components.api.base import (
     ServiceMetadata,
 )
 from components.api.codes import Code
-from components.api.conditions import NOTHING, Belongs, Schema, Together, given
+from components.api.conditions import NOTHING, Belongs, Schema, Together, equal, given
 from components.api.frozen import FrozenDict
 from components.api.pod_template import PodTemplate
 from components.api.rules import DnsLabel, OwnLabels, Subdomain, Violation, duplicates, shown, within
@@ -48,7 +48,7 @@ def _compared(toleration: "Toleration") -> Iterator[Violation]:
         yield Violation(Code.TOLERATION_INVALID, message, ("value",), hint="remove it, or write `operator: Equal`")
 
 
-_EXISTS: Final = {"type": "object", "required": ["operator"], "properties": {"operator": {"const": "Exists"}}}
+_EXISTS: Final = equal("operator", "Exists")
 
 
 class Toleration(Ruled):
@@ -216,12 +216,12 @@ def phase_violations(mode: str, phases: Sequence[str | None]) -> Iterator[Violat
         yield Violation(Code.ENGINE_SHAPE, message, ("engines",), at_key=True)
 
 
-def _phase(value: str) -> Schema:
-    return {"type": "object", "required": ["phase"], "properties": {"phase": {"const": value}}}
-
-
-_SPLIT: Final = {"type": "object", "required": ["mode"], "properties": {"mode": {"const": "PrefillDecode"}}}
-_TWO: Final = {"minItems": 2, "maxItems": 2, "allOf": [{"contains": _phase(each)} for each in ("Prefill", "Decode")]}
+_SPLIT: Final = equal("mode", "PrefillDecode")
+_TWO: Final = {
+    "minItems": 2,
+    "maxItems": 2,
+    "allOf": [{"contains": equal("phase", each)} for each in ("Prefill", "Decode")],
+}
 
 PHASE_SCHEMA: Final[Schema] = {
     "if": {"type": "object", "required": ["serving"], "properties": {"serving": _SPLIT}},

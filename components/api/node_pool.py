@@ -10,7 +10,7 @@ from pydantic import Field
 from components.api.base import BERTH, Items, Model, Ruled
 from components.api.cluster_source import EksSource, GkeSource, Source
 from components.api.codes import Code
-from components.api.conditions import Belongs, Schema, Together, given
+from components.api.conditions import Belongs, Schema, Together, equal, given
 from components.api.rules import DnsLabel, Subdomain, Violation, distinct, shown, unlike
 from components.api.values import UsdPerHour
 from components.labels import SYSTEM_POOL
@@ -184,8 +184,7 @@ def pool_schema(source: str) -> Schema:
         reserved = {"required": ["capacityType"], "properties": {"capacityType": {"const": "Reserved"}}}
         rules.append({"if": reserved, "then": given("capacityBlock")})
     if source == "Nebius":
-        chosen = {"type": "object", "required": ["type"], "properties": {"type": {"const": "InfiniBand"}}}
-        properties["fabric"] = {"if": chosen, "then": given("infiniband")}
+        properties["fabric"] = {"if": equal("type", "InfiniBand"), "then": given("infiniband")}
     return {"properties": properties, **({"allOf": rules} if rules else {})}
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
-from components.api.conditions import Belongs, Needs, Schema, Together
+from components.api.conditions import Belongs, Needs, Together, equal
 from components.api.rules import Violation, distinct, duplicates, matching, within
 
 Id = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -51,17 +51,12 @@ def _escalates(context: "SecurityContext") -> Iterator[Violation]:
         yield Violation(Code.FIELD_CONFLICT, message, ("allowPrivilegeEscalation",))
 
 
-def _true(name: str) -> Schema:
-    return {"type": "object", "required": [name], "properties": {name: {"const": True}}}
-
-
 _ROOT: Final = Together(
-    _not_both, ({"if": _true("runAsNonRoot"), "then": {"properties": {"runAsUser": {"not": {"const": 0}}}}},)
+    _not_both,
+    ({"if": equal("runAsNonRoot", value=True), "then": {"properties": {"runAsUser": {"not": {"const": 0}}}}},),
 )
-_PRIVILEGED: Final = Together(
-    _escalates,
-    ({"if": _true("privileged"), "then": {"properties": {"allowPrivilegeEscalation": {"not": {"const": False}}}}},),
-)
+_NOT_FALSE: Final = {"properties": {"allowPrivilegeEscalation": {"not": {"const": False}}}}
+_PRIVILEGED: Final = Together(_escalates, ({"if": equal("privileged", value=True), "then": _NOT_FALSE},))
 
 
 class SecurityContext(Ruled):

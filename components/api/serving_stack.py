@@ -4,13 +4,13 @@ Berth's own serving stack comes from a release, which is data; this kind only sa
 """
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from components.api.base import Items, Model, Ruled
 from components.api.codes import Code
-from components.api.conditions import Together
+from components.api.conditions import Together, equal
 from components.api.infrastructure import InfrastructureDocument
 from components.api.rules import Violation, duplicates, within
 
@@ -95,13 +95,12 @@ def _reached(spec: "ServingStackSpec") -> Iterator[Violation]:
         yield Violation(Code.FIELD_MISSING, message, ("secrets",), at_key=True)
 
 
-_KUBECONFIG: Final = {"type": "object", "required": ["type"], "properties": {"type": {"const": "Kubeconfig"}}}
-
-
 class ServingStackSpec(Ruled):
     """The software on a cluster."""
 
-    CONDITIONS: ClassVar = (Together(_reached, ({"properties": {"secrets": {"contains": _KUBECONFIG}}},)),)
+    CONDITIONS: ClassVar = (
+        Together(_reached, ({"properties": {"secrets": {"contains": equal("type", "Kubeconfig")}}},)),
+    )
 
     secrets: Items[StackSecret] = Field(min_length=1, max_length=8)
     """How the stack reaches the cluster."""
