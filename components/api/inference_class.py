@@ -97,6 +97,9 @@ class VultrProvisioning(Model):
     """The accelerator the plan has; a label only."""
 
 
+Recipe = GkeProvisioning | EksProvisioning | AksProvisioning | NebiusProvisioning | VultrProvisioning
+
+
 class Provisioning(Ruled):
     """How a cloud makes a node of this class."""
 
@@ -122,9 +125,14 @@ class Provisioning(Ruled):
     vultr: VultrProvisioning | None = None
     """How to make a node on Vultr."""
 
+    def recipe(self, provider: str) -> Recipe | None:
+        """Return how a node is made on ``provider``; None when that is not said."""
+        found: Recipe | None = getattr(self, provider.lower(), None)
+        return found
+
     def offers(self, provider: str) -> bool:
         """Whether a node can be made on ``provider``."""
-        return getattr(self, provider.lower(), None) is not None
+        return self.recipe(provider) is not None
 
 
 class Attribute(Ruled):
@@ -256,15 +264,8 @@ class InferenceClass(Manifest):
 
     def accelerator_on(self, source: str) -> str:
         """Return the accelerator type on ``source``, else on the cloud it names; empty when it names none."""
-        recipe = self.spec.provisioning
-        if recipe is None:
+        made = self.spec.provisioning
+        if made is None:
             return ""
-        blocks = {
-            "GKE": recipe.gke,
-            "EKS": recipe.eks,
-            "AKS": recipe.aks,
-            "Nebius": recipe.nebius,
-            "Vultr": recipe.vultr,
-        }
-        block = blocks.get(source) or blocks[recipe.provider]
-        return block.accelerator.type if block else ""
+        recipe = made.recipe(source) or made.recipe(made.provider)
+        return recipe.accelerator.type if recipe else ""

@@ -61,8 +61,8 @@ class Taint(Model):
 
 def _pools(spec: "InferenceClusterSpec") -> Iterator[Violation]:
     for index, pool in enumerate(spec.node_pools):
-        for found in pool_violations(pool, spec.cluster.source, spec.cluster.block):
-            yield from within("nodePools", within(index, [found]))
+        found = pool_violations(pool, spec.cluster.source, spec.cluster.block)
+        yield from within("nodePools", within(index, found))
 
 
 def _pools_of(source: str) -> Schema:

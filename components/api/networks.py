@@ -82,7 +82,7 @@ def address_pool(text: str) -> str:
         low, high = ip_address(first), ip_address(last)
     except ValueError:
         return wanted
-    return "" if (low.version, int(low)) <= (high.version, int(high)) and low.version == high.version else wanted
+    return "" if low.version == high.version and int(low) <= int(high) else wanted
 
 
 def _network(text: str, *, widest: int = _WIDEST) -> tuple[IPv4Network | None, str]:

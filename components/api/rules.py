@@ -189,11 +189,6 @@ def _own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     return labels
 
 
-def _annotations(annotations: Mapping[str, str]) -> Mapping[str, str]:
-    refuse(key_violations(annotations, syntax.label_key, Code.LABEL_INVALID, "annotation key"))
-    return annotations
-
-
 def _label_violations(labels: Mapping[str, str]) -> Iterator[Violation]:
     yield from key_violations(labels, syntax.label_key, Code.LABEL_INVALID, "label key")
     for key, value in labels.items():
@@ -244,5 +239,5 @@ OwnLabels = Annotated[
 ]
 """Labels that users put on what Berth makes: its own prefixes are refused."""
 
-Annotations = Annotated[FrozenMap[str, str], Check(_annotations, {"propertyNames": syntax.said(syntax.label_key)})]
+Annotations = Annotated[FrozenMap[str, str], keyed(syntax.label_key, Code.LABEL_INVALID, "annotation key")]
 """Annotations."""
