@@ -203,12 +203,6 @@ class Account:
             known = self._within[id(release)] = self._allowing(need.engines, NOTHING, -1, release, {})
         return known
 
-    def charge(self, position: int, adds: Iterable[Add], *, times: int = 1) -> None:
-        """Count what a live replica takes on a cluster (``times=-1`` takes it away again)."""
-        amounts = self._takes.of(position, adds)
-        for limit in self.limits:
-            limit.charge(amounts, times=times)
-
     def seat(self, position: int, options: Sequence[Option], release: Amounts = NOTHING, *, times: int = 1) -> None:
         """Count what a new replica takes in the place of ``release`` (``times=-1`` takes it away again)."""
         amounts = self._takes.of_options(position, options)

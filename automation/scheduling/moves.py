@@ -15,8 +15,7 @@ from itertools import islice
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
-from automation.scheduling.hosting import Add, Spot, adds_of
-from automation.scheduling.ledger import Ledger
+from automation.scheduling.hosting import Spot, adds_of
 from automation.scheduling.limits import NOTHING, Amounts, least
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
@@ -29,11 +28,8 @@ from components.naming import ReplicaId
 class Moves:
     """The moves of a pass; every method takes one deployment's work one stage further."""
 
-    def __init__(
-        self, filters: Filters, ledger: Ledger, placer: Placer, judge: Judge, *, by_readiness: bool = True
-    ) -> None:
+    def __init__(self, filters: Filters, placer: Placer, judge: Judge, *, by_readiness: bool = True) -> None:
         self._filters = filters
-        self._ledger = ledger
         self._placer = placer
         self._judge = judge
         self._by_readiness = by_readiness
@@ -172,16 +168,11 @@ class Moves:
             return None
         if any(each.cluster == replica.id.cluster for each in self._judge.excess):
             return None  # the room that it would change into is what the others have to leave
-        self._count(work, position, self._judge.adds(replica, position), times=-1)
+        key, adds = work.deployment.key, self._judge.adds(replica, position)
+        self._placer.count(key, position, adds, times=-1)
         options = self._placer.room(work, position)
-        self._count(work, position, self._judge.adds(replica, position))
+        self._placer.count(key, position, adds)
         return None if options is None else (position, options)
-
-    def _count(self, work: Work, position: int, adds: Sequence[Add], *, times: int = 1) -> None:
-        """Count a replica's pods on the pools and in the limits (``times=-1`` takes them away again)."""
-        self._ledger.charge(position, adds, times=times)
-        if work.account is not None:
-            work.account.charge(position, adds, times=times)
 
     def _change(self, work: Work, pair: tuple[ExistingReplica, Reason], reason: Reason) -> bool:
         """Change a replica in place if the wanted shape has room there, and take that room."""
@@ -189,8 +180,8 @@ class Moves:
         if spot is None:
             return False
         position, options = spot
-        self._count(work, position, self._judge.adds(pair[0], position), times=-1)
-        self._count(work, position, adds_of(options))
+        self._placer.count(work.deployment.key, position, self._judge.adds(pair[0], position), times=-1)
+        self._placer.count(work.deployment.key, position, adds_of(options))
         self._placer.freed(position)
         work.changed.append((pair[0], spot, reason))
         work.edited.remove(pair)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
 
+from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Option, Spot, adds_of
+from automation.scheduling.hosting import Add, Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.limits import NOTHING, Amounts
+from automation.scheduling.limits import NOTHING, Amounts, Limits
 from automation.scheduling.needs import Need
 from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in, strategy_for
 from automation.scheduling.refused import Refused
@@ -56,9 +57,10 @@ class _Search:
 class Placer:
     """Finds room for new replicas and takes it."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, strategy: Strategy) -> None:
+    def __init__(self, filters: Filters, ledger: Ledger, limits: Limits, strategy: Strategy) -> None:
         self._filters = filters
         self._ledger = ledger
+        self._limits = limits
         self._strategy = strategy
         self._buckets: dict[tuple[Strategy, int], list[list[Clusters]]] = {}
         self._full: dict[int, Clusters] = {}
@@ -130,6 +132,11 @@ class Placer:
             work.account.seat(*spot, release, times=-1)
         (work.own if own is None else own)[spot[0]] -= 1
         self.freed(spot[0])
+
+    def count(self, deployment: NamespacedName, position: int, adds: Sequence[Add], *, times: int = 1) -> None:
+        """Count the pods of a live replica on the pools and in the limits (``times=-1`` takes them away again)."""
+        self._ledger.charge(position, adds, times=times)
+        self._limits.charge(deployment, position, adds, times=times)
 
     def freed(self, position: int) -> None:
         """Forget that a cluster was full, and that the budget ended: pods have left."""

@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Add, Spot, adds_of
-from automation.scheduling.ledger import Ledger
-from automation.scheduling.limits import Limits
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import Judge
@@ -54,11 +52,7 @@ class _Victim:
 class Preemption:
     """Finds victims in one pass, among what is live and stays when it is made."""
 
-    def __init__(
-        self, filters: Filters, ledger: Ledger, limits: Limits, placer: Placer, *, judge: Judge, works: Iterable[Work]
-    ) -> None:
-        self._ledger = ledger
-        self._limits = limits
+    def __init__(self, filters: Filters, placer: Placer, judge: Judge, works: Iterable[Work]) -> None:
         self._placer = placer
         self._judge = judge
         self._budget = BUDGET
@@ -143,5 +137,4 @@ class Preemption:
 
     def _count(self, victims: Iterable[_Victim], times: int) -> None:
         for each in victims:
-            self._ledger.charge(each.position, each.adds, times=times)
-            self._limits.charge(each.work.deployment.key, each.position, each.adds, times=times)
+            self._placer.count(each.work.deployment.key, each.position, each.adds, times=times)

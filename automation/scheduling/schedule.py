@@ -89,8 +89,8 @@ class Pass:
             snapshot.quotas,
             self.bill if budget and not budget.advisory else None,
         )
-        self.placer = Placer(self.filters, self.ledger, snapshot.options.strategy)
-        self.moves = Moves(self.filters, self.ledger, self.placer, self.judge, by_readiness=not compatible)
+        self.placer = Placer(self.filters, self.ledger, self.limits, snapshot.options.strategy)
+        self.moves = Moves(self.filters, self.placer, self.judge, by_readiness=not compatible)
         self.surges = Surges(snapshot.options.max_surge, snapshot.options.max_surge_per_cluster)
         self.works: dict[NamespacedName, Work] = {}
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
@@ -129,14 +129,7 @@ class Pass:
         """
         compatible = self.snapshot.options.strategy is Strategy.COMPATIBLE
         preempts = self.snapshot.options.preemption and not compatible
-        preemption = Preemption(
-            self.filters,
-            self.ledger,
-            self.limits,
-            self.placer,
-            judge=self.judge,
-            works=order if preempts else (),
-        )
+        preemption = Preemption(self.filters, self.placer, self.judge, order if preempts else ())
         tiers = groupby(order, key=lambda work: work.deployment.priority) if preempts else [(0, iter(order))]
         for _, tier in tiers:
             works = list(tier)
@@ -218,9 +211,7 @@ class Pass:
     def _count(self, replicas: Iterable[tuple[NamespacedName, int, ExistingReplica]], times: int = 1) -> None:
         """Count live replicas on the pools and in the limits (``times=-1`` takes them away again)."""
         for key, position, replica in replicas:
-            adds = self.judge.adds(replica, position)
-            self.ledger.charge(position, adds, times=times)
-            self.limits.charge(key, position, adds, times=times)
+            self.placer.count(key, position, self.judge.adds(replica, position), times=times)
 
     def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
         """Find the pools that shrink under what runs on them; let the judge know who has to leave, and who waits."""
