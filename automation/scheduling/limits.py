@@ -14,6 +14,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from automation.scheduling.bill import Bill
+from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.hosting import Add, Option, adds_of
@@ -273,33 +274,32 @@ class Account:
 class Limits:
     """Every limit of one snapshot."""
 
-    def __init__(self, takes: Takes, quotas: Mapping[str, Quota], bill: Bill | None) -> None:
+    def __init__(
+        self, takes: Takes, quotas: Mapping[str, Quota], deployments: Iterable[Deployment], bill: Bill | None
+    ) -> None:
         self._takes = takes
         self._bill = bill
         self._namespaces = {
             name: Limit(f"namespace {name}", Code.OVER_QUOTA, _most(quota)) for name, quota in sorted(quotas.items())
         }
-        self._deployments: dict[tuple[str, str], Limit] = {}
+        self._deployments = {
+            each.key: Limit(f"deployment {'/'.join(each.key)}", Code.OVER_COST, _priced(each.max_cost_per_hour))
+            for each in sorted(deployments, key=lambda each: each.key)
+            if each.max_cost_per_hour is not None
+        }
 
     def account(self, deployment: Deployment) -> Account | None:
         """Return what a deployment's replicas are counted in; None when nothing limits them."""
-        limits = []
-        if deployment.max_cost_per_hour is not None:
-            most = _priced(deployment.max_cost_per_hour)
-            owner = f"deployment {deployment.namespace}/{deployment.name}"
-            limits.append(self._deployments.setdefault(deployment.key, Limit(owner, Code.OVER_COST, most)))
-        if deployment.namespace in self._namespaces:
-            limits.append(self._namespaces[deployment.namespace])
+        limits = self._limits(deployment.key)
         return Account(self._takes, limits, self._bill) if limits or self._bill else None
 
-    def charge(self, key: tuple[str, str], position: int, adds: Sequence[Add], *, times: int = 1) -> None:
+    def charge(self, key: NamespacedName, position: int, adds: Sequence[Add], *, times: int = 1) -> None:
         """Count what a live replica of a deployment takes (``times=-1`` takes it away again)."""
-        if not self.any:
-            return
-        limits = [each for each in (self._deployments.get(key), self._namespaces.get(key[0])) if each]
-        amounts = self._takes.of(position, adds) if limits else NOTHING
-        for limit in limits:
-            limit.charge(amounts, times=times)
+        limits = self._limits(key)
+        if limits:
+            amounts = self._takes.of(position, adds)
+            for limit in limits:
+                limit.charge(amounts, times=times)
 
     @property
     def any(self) -> bool:
@@ -308,11 +308,15 @@ class Limits:
 
     def overruns(self) -> Iterator[Overrun]:
         """Yield the limits of which more exists than they allow."""
-        for limit in (*self._namespaces.values(), *(each for _, each in sorted(self._deployments.items()))):
+        for limit in (*self._namespaces.values(), *self._deployments.values()):
             for kind, most in limit.most.items():
                 used = limit.used.get(kind, Fraction(0))
                 if used > most:
                     yield Overrun(limit.owner, _overrun(limit, kind, used))
+
+    def _limits(self, key: NamespacedName) -> list[Limit]:
+        """Return the limits of a deployment: its own, then its namespace's."""
+        return [each for each in (self._deployments.get(key), self._namespaces.get(key[0])) if each is not None]
 
 
 def _sum(parts: Iterable[Amounts]) -> Amounts:

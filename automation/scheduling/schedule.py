@@ -87,6 +87,7 @@ class Pass:
         self.limits = Limits(
             Takes(self.filters, whole_nodes=snapshot.options.accounting is Accounting.NODE),
             snapshot.quotas,
+            snapshot.deployments,
             self.bill if budget and not budget.advisory else None,
         )
         self.placer = Placer(self.filters, self.ledger, self.limits, snapshot.options.strategy)
@@ -104,8 +105,6 @@ class Pass:
 
     def run(self) -> Schedule:
         """Take all stages."""
-        for deployment in self.snapshot.deployments:
-            self.limits.account(deployment)
         self._charge()
         overfull = tuple(self._overfull())
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
