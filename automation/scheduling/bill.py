@@ -47,20 +47,17 @@ class Bill:
     def admits(self, position: int, options: Sequence[Option]) -> bool:
         """Whether the budget holds with these engines on a cluster as well."""
         self._catch_up()
-        more, unknown = self._more(position, adds_of(options))
-        return not unknown and (not more or (not self._unpriced and self._total + more <= self._limit))
+        return self._holds(*self._more(position, adds_of(options)))
 
-    def refusal(self, position: int, adds: Iterable[Add]) -> Refused | None:
-        """Return why the budget may not hold with these pods on a cluster; None when it does."""
+    def refusal(self, position: int, options: Sequence[Option]) -> Refused | None:
+        """Return why the budget may not hold with these engines on a cluster; None when it does."""
         self._catch_up()
-        more, unpriced = self._more(position, adds)
-        if not unpriced and not more:
+        more, unpriced = self._more(position, adds_of(options))
+        if self._holds(more, unpriced):
             return None
         unknown = [self._name(position, pool) for pool in unpriced] or self._unknown()
         if unknown:
             return Refused(Code.OVER_BUDGET, f"the budget may not hold: {_nobody_knows(unknown)}", _PRICES)
-        if self._total + more <= self._limit:
-            return None
         wanted, total = Fraction(more, self._scale), Fraction(self._total, self._scale)
         message = f"could cost {usd(wanted)} more; the budget is {usd(self._most)}, used {usd(total)}"
         return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total + wanted)}")
@@ -74,6 +71,10 @@ class Bill:
         if self._total <= self._limit:
             return ""
         return f"the nodes may cost {usd(Fraction(self._total, self._scale))}, which is more than {usd(self._most)}"
+
+    def _holds(self, more: int, unpriced: Sequence[Pool]) -> bool:
+        """Whether the budget holds with so much more cost, and pods on pools of which nobody knows the price."""
+        return not unpriced and (not more or (not self._unpriced and self._total + more <= self._limit))
 
     def _catch_up(self) -> None:
         while self._ledger.recent:

@@ -17,7 +17,7 @@ from automation.scheduling.bill import Bill
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hardware import Hardware
-from automation.scheduling.hosting import Add, Option, adds_of
+from automation.scheduling.hosting import Add, Option
 from automation.scheduling.needs import EngineNeed, Need
 from automation.scheduling.patterns import Demand
 from automation.scheduling.refused import Overrun, Refused, amount
@@ -223,7 +223,7 @@ class Account:
         if found is not None:
             limit, kind = found
             return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
-        return self.bill.refusal(position, adds_of(options)) if self.bill else None
+        return self.bill.refusal(position, options) if self.bill else None
 
     def _admits(self, position: int, options: Sequence[Option], release: Amounts) -> bool:
         return not self.limits or self._refusing(self._takes.of_options(position, options), release) is None
