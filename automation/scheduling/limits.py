@@ -20,7 +20,7 @@ from automation.scheduling.hardware import Hardware
 from automation.scheduling.hosting import Add, Option
 from automation.scheduling.needs import EngineNeed, Need
 from automation.scheduling.patterns import Demand
-from automation.scheduling.refused import Overrun, Refused, amount
+from automation.scheduling.refused import Overrun, Refused, amount, usd
 from automation.scheduling.snapshot import Deployment, Quota
 from automation.scheduling.verdict import Code
 
@@ -32,11 +32,6 @@ NODES: Kind = ("nodes", "")
 COST: Kind = ("cost", "")
 UNPRICED: Kind = ("unpriced", "")
 NOTHING: Amounts = MappingProxyType({})
-
-
-def nothing() -> Amounts:
-    """Return no amount of anything."""
-    return NOTHING
 
 
 def devices(accelerator: str) -> Kind:
@@ -329,8 +324,7 @@ def _sum(parts: Iterable[Amounts]) -> Amounts:
 
 def least(olds: Sequence[Amounts]) -> Amounts:
     """Return what each successor may count on, whichever of ``olds`` go for it: the least of every kind."""
-    first, *others = olds or [NOTHING]
-    return {kind: min(each.get(kind, Fraction(0)) for each in (first, *others)) for kind in first}
+    return {kind: min(each.get(kind, Fraction(0)) for each in olds) for kind in olds[0]}
 
 
 def _most(quota: Quota) -> Amounts:
@@ -360,7 +354,7 @@ def _refused(limit: Limit, kind: Kind, more: Fraction) -> Refused:
 def _words(number: Fraction, kind: Kind) -> str:
     """Write so much of a kind in words."""
     if kind == COST:
-        return f"{amount(number)} USD per hour"
+        return usd(number)
     unit, of = ("node", "") if kind == NODES else ("device", f" of {kind[1]}")
     return f"{amount(number)} {unit}{'' if number == 1 else 's'}{of}"
 

@@ -8,9 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from automation.scheduling.filters import Clusters
-
-NO_LIMIT = 2**31
-"""More replicas than there are."""
+from automation.scheduling.patterns import NO_LIMIT
 
 AT_THE_LIMIT = "since as many successors exist beside others as may"
 

@@ -11,11 +11,12 @@ from itertools import count
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters
 from automation.scheduling.hosting import Spot
-from automation.scheduling.limits import Account, Amounts, nothing
+from automation.scheduling.limits import NOTHING, Account, Amounts
 from automation.scheduling.needs import Need
+from automation.scheduling.patterns import NO_LIMIT
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment
-from automation.scheduling.surges import NO_LIMIT, Surges
+from automation.scheduling.surges import Surges
 from components.lock import Phase
 from components.naming import ReplicaId
 
@@ -62,7 +63,7 @@ class Work:
     """The limits of successors that all deployments share."""
     surged: int = 0
     """Its own successors whose predecessors have not gone."""
-    release: Amounts = field(default_factory=nothing)
+    release: Amounts = field(default_factory=lambda: NOTHING)
     """What a successor may take because another one goes for it."""
     indices: dict[str, set[int]] = field(default_factory=dict)
     """Indices in use by cluster, those of replicas that go included."""
@@ -123,7 +124,7 @@ class Work:
     def release_of_next(self) -> Amounts:
         """What one more replica may take beyond the limits: something only if all that lack a place must move."""
         missing = self.deployment.replicas - self.placed - len(self.stranded)
-        return self.release if self.stranded and missing <= 0 else nothing()
+        return self.release if self.stranded and missing <= 0 else NOTHING
 
     @property
     def replacing(self) -> int:
@@ -158,7 +159,7 @@ class Work:
 
     def release_for(self, reason: Reason) -> Amounts:
         """Return what a new replica may take beyond the limits for the sake of one that goes for it."""
-        return self.release if reason is Reason.MOVED else nothing()
+        return self.release if reason is Reason.MOVED else NOTHING
 
     def pend(self, spot: Spot, reason: Reason) -> Pending:
         """Take a place for a new replica that may still be moved."""
