@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
+from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
 from automation.scheduling.hosting import Hosting, Hostings, Rank, Way
 from automation.scheduling.needs import EngineNeed, Need, Profile, Profiles
@@ -102,11 +102,13 @@ class Filters:
         position = self.position.get(cluster)
         return position is not None and self.clusters[position].state is not ClusterState.LOST
 
-    def holding(self, live: Mapping[NamespacedName, Sequence[ExistingReplica]]) -> Iterator[tuple[int, Cluster]]:
-        """Yield the clusters that live replicas are on, each with its position, in order."""
-        names = {replica.id.cluster for replicas in live.values() for replica in replicas}
-        for position in sorted(self.position[name] for name in names if name in self.position):
-            yield position, self.clusters[position]
+    def holding(self, replicas: Iterable[ExistingReplica]) -> dict[int, list[ExistingReplica]]:
+        """Return live replicas by the cluster that they are on, in order; without those on clusters that are gone."""
+        found: dict[str, list[ExistingReplica]] = {}
+        for replica in replicas:
+            found.setdefault(replica.id.cluster, []).append(replica)
+        there = sorted((self.position[name], name) for name in found if self.is_there(name))
+        return {position: found[name] for position, name in there}
 
     def ranked(self, need: Need) -> tuple[tuple[Rank, Clusters], ...]:
         """Return the clusters whose pools can host ``need`` when they are empty and large enough, best rank first."""

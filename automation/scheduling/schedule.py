@@ -215,9 +215,10 @@ class Pass:
     def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
         """Find the pools that shrink under what runs on them; let the judge know who has to leave, and who waits."""
         known = {each.key: each for each in deployments}
-        found = Shrinks(self.filters, self.ledger, self.judge, known, self.snapshot.held).find(self.live)
+        on = self.filters.holding(chain.from_iterable(self.live.values()))
+        found = tuple(Shrinks(self.filters, self.ledger, self.judge, known, self.snapshot.held).find(on))
         if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
-            self.judge.starved = starved(self.filters, self.ledger, self.judge, self.live)
+            self.judge.starved = frozenset(starved(self.filters, self.ledger, self.judge, on))
         self.judge.excess = frozenset(chain.from_iterable(each.excess for each in found))
         return found
 

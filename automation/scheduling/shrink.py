@@ -14,7 +14,7 @@ from automation.scheduling.filters import Filters
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.result import Shrinking
 from automation.scheduling.retain import MOVING, Judge
-from automation.scheduling.snapshot import ClusterState, Deployment
+from automation.scheduling.snapshot import Deployment
 from automation.scheduling.work import serves
 
 
@@ -35,22 +35,13 @@ class Shrinks:
         self._deployments = deployments
         self._held = held
 
-    def find(self, live: Mapping[NamespacedName, Sequence[ExistingReplica]]) -> tuple[Shrinking, ...]:
-        """Return the pools that something has to leave, by cluster and then in the cluster's order."""
-        edited = {
-            position: [number for number, pool in enumerate(cluster.pools) if pool.before and not pool.leaving]
-            for position, cluster in self._filters.holding(live)
-            if any(pool.before for pool in cluster.pools) and cluster.state is not ClusterState.LOST
-        }
-        if not edited:
-            return ()
-        on: dict[int, list[ExistingReplica]] = {}
-        for replicas in live.values():
-            for replica in replicas:
-                position = self._filters.position.get(replica.id.cluster, -1)
-                if position in edited:
-                    on.setdefault(position, []).append(replica)
-        return tuple(each for position in sorted(on) for each in self._of(position, edited[position], on[position]))
+    def find(self, on: Mapping[int, Sequence[ExistingReplica]]) -> Iterator[Shrinking]:
+        """Yield the pools that something has to leave, by cluster (as ``on`` has them) and then in its order."""
+        for position, replicas in on.items():
+            pools = self._filters.clusters[position].pools
+            numbers = [number for number, pool in enumerate(pools) if pool.before and not pool.leaving]
+            if numbers:
+                yield from self._of(position, numbers, replicas)
 
     def _of(self, position: int, numbers: Sequence[int], replicas: Sequence[ExistingReplica]) -> Iterator[Shrinking]:
         cluster = self._filters.clusters[position]

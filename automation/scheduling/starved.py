@@ -4,42 +4,31 @@ They are better off elsewhere if there is room; without any they stay, since the
 that are there does not wait: those that have served come first, then by identity.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from automation.scheduling.existing import ExistingReplica, NamespacedName
+from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.retain import Judge
-from automation.scheduling.snapshot import ClusterState
 from automation.scheduling.work import unserved
 from components.naming import ReplicaId
 
 
 def starved(
-    filters: Filters, ledger: Ledger, judge: Judge, live: Mapping[NamespacedName, Sequence[ExistingReplica]]
-) -> frozenset[ReplicaId]:
-    """Return who waits for refused nodes; the pods of all live replicas are on the ledger already."""
-    refused = {
-        position: [number for number, pool in enumerate(cluster.pools) if pool.refused]
-        for position, cluster in filters.holding(live)
-        if any(pool.refused for pool in cluster.pools) and cluster.state is not ClusterState.LOST
-    }
-    on: dict[int, list[ExistingReplica]] = {}
-    for replicas in live.values() if refused else ():
-        for replica in replicas:
-            position = filters.position.get(replica.id.cluster, -1)
-            if position in refused:
-                on.setdefault(position, []).append(replica)
-    found: set[ReplicaId] = set()
+    filters: Filters, ledger: Ledger, judge: Judge, on: Mapping[int, Sequence[ExistingReplica]]
+) -> Iterator[ReplicaId]:
+    """Yield who waits for refused nodes, of those ``on`` each cluster; their pods are on the ledger already."""
     for position, replicas in on.items():
         loads = {
             number: _foreign(ledger.loads[position][number], number, position, judge, replicas)
-            for number in refused[position]
+            for number, pool in enumerate(filters.clusters[position].pools)
+            if pool.refused
         }
+        if not loads:
+            continue
         for replica in sorted(replicas, key=lambda each: (unserved(each), each.id)):
             if not ledger.settle(loads, judge.adds(replica, position)) and unserved(replica):
-                found.add(replica.id)
-    return frozenset(found)
+                yield replica.id
 
 
 def _foreign(load: PoolLoad, number: int, position: int, judge: Judge, replicas: Sequence[ExistingReplica]) -> PoolLoad:
