@@ -15,7 +15,7 @@ from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
 from automation.render.remedy_view import remedy_view
 from automation.render.text import count, listed
-from automation.render.trace_view import leaving_view, trace_fields
+from automation.render.trace_view import leaving_view, trace_fields, verdict_view
 from automation.render.views import (
     AppliedStepView,
     ExplanationView,
@@ -29,13 +29,11 @@ from automation.render.views import (
     ShortfallView,
     StepView,
     UpView,
-    VerdictView,
 )
 from automation.scheduling.freed import Freed, freed, renamed
 from automation.scheduling.reason import Reason
 from automation.scheduling.result import Placed, Shortfall, Shrinking
 from automation.scheduling.snapshot import ClusterState
-from automation.scheduling.verdict import Verdict
 from components.naming import ReplicaId, StackName
 
 _OPS = {
@@ -125,31 +123,17 @@ def shortfall_view(plan: Plan, shortfall: Shortfall) -> ShortfallView:
         placed=shortfall.placed,
         message=shortfall.message,
         summary=trace.summary if trace else "",
-        verdicts=tuple(verdict_view(each) for each in trace.verdicts) if trace else (),
+        verdicts=tuple(verdict_view(each).brief for each in trace.verdicts) if trace else (),
         next_replica=remedy_view(trace.beyond) if trace and shortfall.placed < shortfall.wanted else None,
-    )
-
-
-def verdict_view(verdict: Verdict) -> VerdictView:
-    """Return what one cluster said."""
-    return VerdictView(
-        cluster=verdict.cluster,
-        code=verdict.code.value,
-        message=verdict.message,
-        planned=verdict.planned,
-        taken=verdict.taken,
-        wanted=verdict.wanted,
-        free=verdict.free,
-        pools=tuple(f"{pool.pool}: {pool.message}" for pool in verdict.pools),
     )
 
 
 def explanation_view(plan: Plan, namespace: str, deployment: str) -> ExplanationView | None:
     """Return the explanation of one deployment; None when the manifests have none of that name."""
-    trace = plan.schedule.trace.get((namespace, deployment))
+    key = (namespace, deployment)
+    trace = plan.schedule.trace.get(key)
     if trace is None:
         return None
-    key = (namespace, deployment)
     placed = [each for each in plan.schedule.placements if (each.id.namespace, each.id.deployment) == key]
     leaving = [each for each in plan.schedule.leaving if (each.id.namespace, each.id.deployment) == key]
     return ExplanationView(

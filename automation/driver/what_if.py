@@ -9,7 +9,7 @@ from automation.driver.planner import decide
 from automation.driver.reading import Situation
 from automation.driver.session import Session
 from automation.render.remedy_view import remedy_view
-from automation.render.views import LeavingView
+from automation.render.trace_view import leaving_view
 from automation.render.what_if import WhatIfDeploymentView, WhatIfView
 from automation.scheduling.changes import NO_CHANGES
 from automation.scheduling.existing import NamespacedName
@@ -56,20 +56,13 @@ def answer(session: Session, situation: Situation, question: Question) -> tuple[
     _require_clusters(snapshot, question.without)
     snapshot = with_nodes(without(snapshot, question.without), _sizes(snapshot, question.capacity))
     then = schedule(snapshot)
+    going = {each.id for each in now.leaving}
     view = WhatIfView(
         environment=session.workspace.environment,
         assumptions=question.words,
         deployments=tuple(_deployments(now, then)),
         new=_beyond([str(each.id) for each in then.placements if not each.kept], now),
-        leaving=tuple(
-            LeavingView(
-                replica=str(each.id),
-                reason=each.reason.value,
-                successor=str(each.successor) if each.successor else None,
-            )
-            for each in then.leaving
-            if each.id not in {gone.id for gone in now.leaving}
-        ),
+        leaving=tuple(leaving_view(each) for each in then.leaving if each.id not in going),
     )
     return view, snapshot
 

@@ -86,7 +86,7 @@ def schedule_view(made: Schedule) -> ScheduleView:
             for each in made.shrinking
         ),
         overruns=tuple(OverrunView(owner=each.owner, message=each.message) for each in made.overruns),
-        deployments=tuple(trace_view(made.trace[key]) for key in made.trace),
+        deployments=tuple(map(trace_view, made.trace.values())),
     )
 
 

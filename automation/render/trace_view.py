@@ -31,7 +31,7 @@ def trace_fields(trace: DeploymentTrace) -> dict[str, Any]:
         "next_replica": remedy_view(trace.beyond),
         "order": trace.order,
         "chosen": tuple(ChoiceView(replica=str(each.replica), score=_score(each.score)) for each in trace.chosen),
-        "verdicts": tuple(map(_verdict, trace.verdicts)),
+        "verdicts": tuple(map(verdict_view, trace.verdicts)),
     }
 
 
@@ -44,7 +44,8 @@ def leaving_view(leaving: Leaving) -> LeavingView:
     )
 
 
-def _verdict(each: Verdict) -> ClusterVerdictView:
+def verdict_view(each: Verdict) -> ClusterVerdictView:
+    """Return what one cluster said."""
     return ClusterVerdictView(
         cluster=each.cluster,
         code=each.code.value,
