@@ -170,7 +170,7 @@ class _Clusters:
             source = self.existing.clusters[name].source
             return Cluster(name, ClusterState.GOING_AWAY, "its manifest was removed", source)
         seen = self.observation.clusters.get(name)
-        counts = seen is not None and seen.counts(self.now, self.options.observation_age)
+        counts = seen is not None and self.options.counts(seen.at, self.now)
         state, why = _state(
             manifest, self.existing.clusters.get(name), self.changes.cluster(name), seen if counts else None
         )
@@ -263,8 +263,7 @@ def _fabric(pool: NodePool) -> str:
     """Return the identity of the fabric within the cluster: pools with equal ones can carry one gang.
 
     The manifest's own name of it wins: whoever wrote it knows the wires. EFA reaches within one zone, so a pool that
-    spans zones shares it with nobody; InfiniBand without a named fabric is
-    a pool's own.
+    spans zones shares it with nobody; InfiniBand without a named fabric is a pool's own.
     """
     if pool.fabric_id is not None:
         return f"fabric {pool.fabric_id}"

@@ -6,7 +6,7 @@ collected does not belong here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -44,10 +44,6 @@ class ClusterObservation:
     """The oldest of its nodes."""
     driver: str = ""
     """The oldest GPU driver of its nodes."""
-
-    def counts(self, now: datetime, age: timedelta | None) -> bool:
-        """Whether it is young enough; without an ``age`` every one is."""
-        return age is None or now - self.at <= age
 
 
 @dataclass(frozen=True, slots=True)

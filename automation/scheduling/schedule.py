@@ -241,7 +241,7 @@ class Pass:
 
     def _sight(self, cluster: Cluster) -> str:
         """Say what a cluster's nodes are counted by, from the cluster as it was given."""
-        return self._given[cluster.name].sight(self.snapshot.now, self.snapshot.options.observation_age)
+        return self.snapshot.sight(self._given[cluster.name])
 
     def _rooms(self, works: Mapping[NamespacedName, Work]) -> RoomExplainer:
         return RoomExplainer(self.filters, self.ledger, works, Owners(self.filters, self.judge, self.live))

@@ -219,15 +219,6 @@ class Cluster:
     zone: str = ""
     versions: Versions = Versions()
 
-    def sight(self, now: datetime, age: timedelta | None) -> str:
-        """Say what its nodes are counted by, where that is more than the manifest; ``age`` as in ``Options``."""
-        if self.seen is None or all(pool.observed is None for pool in self.pools):
-            return ""
-        seen = f"{self.seen:%Y-%m-%d %H:%M} UTC"
-        if age is not None and now - self.seen > age:
-            return f"nodes as declared: what was seen at {seen} is too old to count"
-        return f"nodes as seen at {seen}"
-
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
         """Whether it has not been ready for so long that its replicas should move."""
         since = self.not_ready_since
@@ -295,6 +286,10 @@ class Options:
     max_surge_per_cluster: int | None = None
     """How many of them on one cluster."""
 
+    def counts(self, seen: datetime, now: datetime) -> bool:
+        """Whether an observation made at ``seen`` is young enough to count."""
+        return self.observation_age is None or now - seen <= self.observation_age
+
 
 @dataclass(frozen=True, slots=True)
 class Quota:
@@ -341,9 +336,17 @@ class Snapshot:
         """
         return tuple(map(self._counted, self.clusters))
 
+    def sight(self, cluster: Cluster) -> str:
+        """Say what the nodes of one of its clusters are counted by, where that is more than the manifest."""
+        if cluster.seen is None or all(pool.observed is None for pool in cluster.pools):
+            return ""
+        seen = f"{cluster.seen:%Y-%m-%d %H:%M} UTC"
+        if not self.options.counts(cluster.seen, self.now):
+            return f"nodes as declared: what was seen at {seen} is too old to count"
+        return f"nodes as seen at {seen}"
+
     def _counted(self, cluster: Cluster) -> Cluster:
-        age = self.options.observation_age
-        stale = age is not None and cluster.seen is not None and self.now - cluster.seen > age
+        stale = cluster.seen is not None and not self.options.counts(cluster.seen, self.now)
         forgets = self.options.strategy is Strategy.COMPATIBLE
         if not stale and not any(pool.refused for pool in cluster.pools):
             return cluster
