@@ -105,10 +105,11 @@ class Pass:
 
     def run(self) -> Schedule:
         """Take all stages."""
-        self._charge()
+        on = self.filters.holding(chain.from_iterable(self.live.values()))
+        self._count(on)
         overfull = tuple(self._overfull())
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
-        shrinking = self._shrinking(deployments)
+        shrinking = self._shrinking(deployments, on)
         works = self.works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
         hardware = list(dict.fromkeys(chain.from_iterable(self.filters.hardware)))
         for work in works.values():
@@ -128,16 +129,16 @@ class Pass:
         """
         compatible = self.snapshot.options.strategy is Strategy.COMPATIBLE
         preempts = self.snapshot.options.preemption and not compatible
-        preemption = Preemption(self.filters, self.placer, self.judge, order if preempts else ())
-        tiers = groupby(order, key=lambda work: work.deployment.priority) if preempts else [(0, iter(order))]
-        for _, tier in tiers:
-            works = list(tier)
+        preemption = Preemption(self.filters, self.placer, self.judge, order) if preempts else None
+        tiers = groupby(order, key=lambda work: work.deployment.priority if preempts else 0)
+        for works in [list(tier) for _, tier in tiers]:
             for work in works:
                 self.moves.place(work)
             if not compatible:
                 Augmenter(self.filters, self.placer).run(works)
-            for work in works if preempts else ():
-                preemption.run(work)
+            if preemption is not None:
+                for work in works:
+                    preemption.run(work)
 
     def _move(self, order: Sequence[Work]) -> None:
         """Give places numbers and edited replicas successors; a change in place may free room, so look again then."""
@@ -161,15 +162,6 @@ class Pass:
             )
             for cluster, row in zip(self.filters.clusters, self.filters.hardware, strict=True)
         ]
-
-    def _charge(self) -> None:
-        """Charge every live replica."""
-        self._count(
-            (key, self.filters.position[replica.id.cluster], replica)
-            for key, replicas in self.live.items()
-            for replica in replicas
-            if self.filters.is_there(replica.id.cluster)
-        )
 
     def _charge_foreign(self) -> None:
         """Charge what was seen of other people's pods."""
@@ -195,27 +187,26 @@ class Pass:
         """Yield the limits that do not hold once all that leaves has gone."""
         if self.bill is None and not self.limits.any:
             return
-        going = [
-            (key, self.filters.position[replica.id.cluster], replica)
-            for key, replicas in self.live.items()
-            for replica in replicas
-            if replica.id in leaving and self.filters.is_there(replica.id.cluster)
-        ]
+        live = chain.from_iterable(self.live.values())
+        going = self.filters.holding(each for each in live if each.id in leaving)
         self._count(going, -1)
         yield from self.limits.overruns()
         if self.bill is not None and (text := self.bill.overrun()):
             yield Overrun("the budget", text)
         self._count(going)
 
-    def _count(self, replicas: Iterable[tuple[NamespacedName, int, ExistingReplica]], times: int = 1) -> None:
-        """Count live replicas on the pools and in the limits (``times=-1`` takes them away again)."""
-        for key, position, replica in replicas:
-            self.placer.count(key, position, self.judge.adds(replica, position), times=times)
+    def _count(self, on: Mapping[int, Sequence[ExistingReplica]], times: int = 1) -> None:
+        """Count live replicas, by cluster, on the pools and in the limits (``times=-1`` takes them away again)."""
+        for position, replicas in on.items():
+            for replica in replicas:
+                key = (replica.id.namespace, replica.id.deployment)
+                self.placer.count(key, position, self.judge.adds(replica, position), times=times)
 
-    def _shrinking(self, deployments: Sequence[Deployment]) -> tuple[Shrinking, ...]:
+    def _shrinking(
+        self, deployments: Sequence[Deployment], on: Mapping[int, Sequence[ExistingReplica]]
+    ) -> tuple[Shrinking, ...]:
         """Find the pools that shrink under what runs on them; let the judge know who has to leave, and who waits."""
         known = {each.key: each for each in deployments}
-        on = self.filters.holding(chain.from_iterable(self.live.values()))
         found = tuple(Shrinks(self.filters, self.ledger, self.judge, known, self.snapshot.held).find(on))
         if self.snapshot.options.strategy is not Strategy.COMPATIBLE:
             self.judge.starved = frozenset(starved(self.filters, self.ledger, self.judge, on))
