@@ -83,8 +83,7 @@ class Augmenter:
         """Place what a deployment still lacks, as far as room can be made; say whether any was."""
         placed = False
         while work.lacking[reason]:
-            lacking = _Movable(work, reason)
-            lacking.within = self._placer.within(work, lacking.release)
+            lacking = _Movable(work, reason, within=self._placer.within(work, work.release_for(reason)))
             hopeless = not lacking.within or lacking.key in self._hopeless
             moves = None if hopeless else self._make_room(lacking)
             if moves is None:
@@ -105,7 +104,7 @@ class Augmenter:
 
     def _chain(self, lacking: _Movable, banned: Clusters, depth: int) -> _Moves | None:
         """Place a replica by itself, or where the smallest other one makes room and finds a place in its turn."""
-        allowed = lacking.work.allowed & lacking.within & ~banned
+        allowed = lacking.within & ~banned
         spot = next(self._placer.fill(lacking.work, allowed=allowed, release=lacking.release), None)
         if spot is not None:
             return [(lacking, spot)]

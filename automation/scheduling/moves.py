@@ -133,7 +133,7 @@ class Moves:
             yield from self._placer.fill(work, release=release)
             return
         while True:  # each one may be the last that its cluster takes
-            spot = next(self._placer.fill(work, allowed=work.allowed & ~work.surges.full, release=release), None)
+            spot = next(self._placer.fill(work, allowed=~work.surges.full, release=release), None)
             if spot is None:
                 return
             yield spot
@@ -153,7 +153,7 @@ class Moves:
         full = work.surges.full
         spot = None if full >> position & 1 else self._placer.take_on(work, position, work.release)
         if spot is None:
-            spot = next(self._placer.fill(work, allowed=work.allowed & ~full, release=work.release), None)
+            spot = next(self._placer.fill(work, allowed=~full, release=work.release), None)
         if spot is None:
             work.own[position] += 1
         return spot

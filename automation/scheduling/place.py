@@ -70,21 +70,21 @@ class Placer:
         self,
         work: Work,
         *,
-        allowed: Clusters | None = None,
+        allowed: Clusters = -1,
         own: Counter[int] | None = None,
         release: Amounts = NOTHING,
     ) -> Iterator[Spot]:
         """Yield place after place for one more replica, each charged, until no cluster has room or a limit ends.
 
-        ``own`` counts the deployment's replicas by cluster and is kept up to date. Each new one may take what
-        ``release`` says beyond its limits, because one goes for it.
+        ``allowed`` narrows the clusters further. ``own`` counts the deployment's replicas by cluster and is kept up to
+        date. Each new one may take what ``release`` says beyond its limits, because one goes for it.
         """
         strategy = strategy_for(work.deployment, self._strategy)
         search = _Search(
             work,
             strategy,
             key_of(strategy),
-            self.within(work, release) if allowed is None else allowed & self.within(work, release),
+            allowed & self.within(work, release),
             work.own if own is None else own,
         )
         self._begin(search)
@@ -201,7 +201,7 @@ class Placer:
         return account.refusal(position, options, release)
 
     def _known_room(self, search: _Search, position: int, release: Amounts) -> tuple[Option, ...] | None:
-        """Return the same, and remember which clusters need not be asked again, by anybody or in this search."""
+        """Return what ``room`` does, and remember which clusters need not be asked again, here or by anybody."""
         work, bit = search.work, 1 << position
         number = work.need.number
         if not search.allowed & bit or (self._full.get(number, 0) | self._dear.get(number, 0)) & bit:
