@@ -1,8 +1,8 @@
 """The ledger: which pods are promised room on which pool, and whether more fit.
 
-It is the only mutable thing of a pass. Every pod that may exist at once is in it: replicas that stay, replicas that go
-(they live until they are retired), and the new ones. Replicas are charged at their own stamped shape, on the pool they
-are pinned to; pods that claim nothing take nothing.
+Every pod that may exist at once is in it: replicas that stay, replicas that go (they live until they are retired), the
+new ones, and other people's pods that were seen. Replicas are charged at their own stamped shape, on the pool they are
+pinned to; pods that claim nothing take nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,9 +2,10 @@
 
 Pure: the same snapshot gives the same schedule, in whatever order its parts were read, under any hash seed. A pass:
 
-1. every live replica is charged to its pools and judged (``shrink``, ``retain``);
+1. every live replica is charged to its pools and judged (``shrink``, ``starved``, ``retain``);
 2. what is missing and what must move is placed (``place``), the whole fleet in one order, and what found no room gets
-   some by moving other new ones (``augment``);
+   some by moving other new ones (``augment``), or where the environment allows it by letting live ones of a lower
+   priority go (``preempt``);
 3. edited replicas get successors beside them, or change in place (``moves``);
 4. names are given, shortfalls counted, and the trace stands ready (``explain``).
 

@@ -1,7 +1,7 @@
 """One deployment's work in a pass: its live replicas by what becomes of them, and its new ones.
 
 The pass fills it in stages; at the end every live replica is in exactly one of ``kept``, ``waiting``, ``stranded``,
-``changed`` or ``leaving``.
+``deferred``, ``changed`` or ``leaving``.
 """
 
 from collections import Counter
@@ -133,7 +133,7 @@ class Work:
 
     @property
     def placed(self) -> int:
-        """Replicas of the target that run where they may, in whatever shape."""
+        """Replicas of the target, in whatever shape, but for those that should leave and have nowhere to go."""
         return len(self.kept) + len(self.changed) + len(self.waiting) + len(self.deferred) + len(self.new)
 
     @property
