@@ -352,8 +352,8 @@ class _Checker:
         self._scopes.append({node.accu: accu})
         first, second = self._range_types(node, ranged)
         self._scopes.append({node.var: first, node.var2: second} if node.var2 else {node.var: first})
-        self._expect(_HANDLERS[type(node.condition)](self, node.condition), t.BOOL)
-        self._expect(_HANDLERS[type(node.step)](self, node.step), accu)
+        self._expect(node.condition, _HANDLERS[type(node.condition)](self, node.condition), t.BOOL)
+        self._expect(node.step, _HANDLERS[type(node.step)](self, node.step), accu)
         self._scopes.pop()
         result = _HANDLERS[type(node.result)](self, node.result)
         self._scopes.pop()
@@ -371,10 +371,11 @@ class _Checker:
         message = f"expression of type '{ranged}' cannot be range of a comprehension (must be list, map, or dynamic)"
         self._fail("comprehension-range", message, node.range.pos)
 
-    def _expect(self, found: Type, wanted: Type) -> None:
-        """Bind what the parts of a fold leave open; macros write no part of another type."""
-        assigned = self._bindings.assign([wanted], [found])
-        assert assigned
+    def _expect(self, node: Expr, found: Type, wanted: Type) -> None:
+        """Bind what a part of a fold leaves open; ``cel.bind(.int, 1, ...)`` has a step that is no int."""
+        if not self._bindings.assign([wanted], [found]):
+            message = f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'"
+            self._fail("type-mismatch", message, node.pos)
 
 
 def _hopeless(types: list[Type], args: tuple[Type, ...]) -> bool:

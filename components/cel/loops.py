@@ -9,7 +9,6 @@ and an empty list or map in it is one that ``+`` grows in place, as upstream has
 
 from __future__ import annotations
 
-from components.cel.estimate import is_bind
 from components.cel.kinds import type_name
 from components.cel.problem import EvaluationError
 from components.cel.qualify import through_native
@@ -73,7 +72,7 @@ class FoldPlans:
     def plan_fold(self, node: Fold) -> Closure:
         """Plan a fold: a binding, a quantifier, or one that collects."""
         step = node.step
-        if is_bind(node) or not isinstance(step, Call):  # a binding of the old accumulator's name is priced as a fold
+        if not isinstance(step, Call):  # the variable that is bound; not ``is_bind``, which is a matter of prices
             init = self.plan(node.init)
             slot = self._enter(node.accu)
             self._inits[slot] = init

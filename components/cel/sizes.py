@@ -4,6 +4,7 @@ Sizes of strings, lists and maps keep both bounds; costs are upper bounds only, 
 reaches an upper one in upstream's two-sided arithmetic.
 """
 
+# ruff: noqa: C901 - one branch per kind of node
 # ruff: noqa: PLR0911 - one return per kind of value reads best
 # ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
 
@@ -115,9 +116,13 @@ def declared_size(path: Path) -> Size | None:
     if len(steps) == 1:
         return (0, 0)
     field = steps[1]
+    if field not in _BOUNDS:  # of a variable named device, read as .device
+        return None
     rest = steps[2:]
     if not rest:
         return (0, _BOUNDS[field])
+    if field not in {"attributes", "capacity"}:
+        return None
     if rest[0] == "@keys":
         return (0, _DOMAIN) if len(rest) == 1 else None
     if rest[0] not in {"@values", "@items"}:

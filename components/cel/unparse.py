@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from components.cel.estimate import is_bind
 from components.cel.library.text import quote
 from components.cel.macros import SORT_INPUT
 from components.cel.record import Record, put
@@ -118,7 +117,7 @@ def _call(node: Call, outer: int) -> str:
 def macro_of(node: Expr) -> Macro | None:
     """Tell which macro a node is the expansion of, and with what; nothing for a node that was written as it is."""
     if isinstance(node, Fold):
-        return _bound(node) if is_bind(node) else _folded(node)
+        return _bound(node) if isinstance(node.step, Ident) else _folded(node)
     if isinstance(node, Call) and node.function == "_?_:_" and node.args[2].pos == node.pos:  # made, not written
         has, some = node.args[0], node.args[1]
         assert isinstance(has, Call)

@@ -120,7 +120,8 @@ def sort_by_keys(values: Value, keys: Value) -> list[Value]:
     """Sort a list by a list of keys of one type."""
     if not isinstance(values, list) or not isinstance(keys, list):
         raise no_overload("sort")
-    assert len(values) == len(keys)  # the macro that calls it maps the one to the other
+    if len(values) != len(keys):  # a key that adds to the list of cel.bind which is sorted
+        raise EvaluationError("invalid-argument", "the list and its keys differ in length")
     if not keys:
         return values
     if type(keys[0]) not in ORDERED:

@@ -118,3 +118,26 @@ def test_calls_that_only_fail_are_found_where_they_stand(expression: str, found:
     calls = list(failing_calls(compile_unlimited(expression)))
     assert [(call.function, call.text) for call in calls] == found
     assert all(expression.encode()[call.position.offset :].startswith(b'"') for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("cel.bind(.device, 1, true)", "type-mismatch"),
+        ("cel.bind(.int, 1, true)", "type-mismatch"),
+        ("optional.of(1).optMap(.device, true).hasValue()", "type-mismatch"),
+        ('[1].all(x, cel.bind(.x, "a", x == 1))', "type-mismatch"),
+        ('[{"foo": "x"}].all(device, .device.foo == "x")', "match"),
+        ('[["a"]].all(device, .device[0].contains("a"))', "cost"),
+        ('[{"driver": {"a": 1}}].all(device, .device.driver.all(k, k.contains("a")))', "cost"),
+        ("cel.bind(a, [], (a + [2, 1]).sortBy(x, (a + [x]).size()) == [])", "invalid-argument"),
+    ],
+)
+def test_a_name_after_a_dot_and_a_list_that_grows_surprise_nothing(expression: str, found: str) -> None:
+    """A variable is bound with its dot and found without one, and a list of ``cel.bind`` grows while it is sorted."""
+    error = admit(expression, stored=True).error
+    if error is not None:
+        assert error.kind == found
+        return
+    answer = compile_unlimited(expression).evaluate(VIEW)
+    assert found in {answer.kind, answer.outcome.value}

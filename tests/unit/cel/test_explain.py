@@ -98,6 +98,12 @@ def test_values_are_written_as_in_the_language(expression: str, value: str | Non
     assert all(len(part.value) <= 130 for part in parts)
 
 
+def test_a_binding_with_the_name_of_an_accumulator_is_explained() -> None:
+    """Upstream prices it as a fold; it is a binding all the same."""
+    text = "cel.bind(__result__, 1, __result__ == 1)"
+    assert (text, "true") in [(part.text, part.value) for part in explain(compile_selector(text), FULL).parts]
+
+
 def rounds(expression: str) -> dict[str, tuple[str, ...]]:
     """Give the values of the parts that stand in the body of a macro."""
     parts = explain(compile_unlimited(expression, minor="1.36"), FULL).parts
