@@ -1,8 +1,8 @@
 """Builds a tool from its Go module, for machines that reach the Go proxy but not the official download.
 
-``modules`` holds wrapper modules of ours: a ``go.mod`` with a ``tool`` line and the ``go.sum`` of everything it pulls
-in, so the build is the same everywhere. Cold it takes minutes and gigabytes of Go's caches; Go keeps every finished
-package, so a build that was interrupted continues. The binary gets its name when it is whole.
+``modules`` holds wrapper modules of ours: a ``go.mod`` with a ``tool`` line, or a ``main.go``, and the ``go.sum`` of
+everything it pulls in, so the build is the same everywhere. Cold it takes minutes and gigabytes of Go's caches; Go
+keeps every finished package, so a build that was interrupted continues. The binary gets its name when it is whole.
 """
 
 import os
@@ -100,7 +100,7 @@ def _file(module: GoModule, name: str) -> bytes:
 
 
 def _write_module(module: GoModule, layout: Layout) -> None:
-    for name in ("go.mod", "go.sum"):
+    for name in module.files:
         write_whole(_folder(module, layout) / name, _file(module, name))
 
 

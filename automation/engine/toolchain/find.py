@@ -61,6 +61,10 @@ def find_installed(tool: Tool, layout: Layout) -> Found | None:
 
 def ask_version(tool: Tool, program: Path, *, layout: Layout) -> str:
     """Ask a program for its version and give the three numbers; empty when it does not print any."""
+    if not tool.ask:
+        from automation.engine.toolchain.plugin_version import plugin_version  # noqa: PLC0415 (gRPC, for plugins only)
+
+        return plugin_version(program)
     # Without the caller's own Pulumi variables: an option set there (a folder to run in) must not make this fail.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PULUMI_")}
     variables = {"PULUMI_HOME": str(layout.home), "PULUMI_SKIP_UPDATE_CHECK": "true"}

@@ -1,5 +1,7 @@
 """The one place that pins what a local Kubernetes control plane is made of, and says which minors are supported.
 
+Beside it stands the provider with which the engine puts objects on one.
+
 A minor is *proven* when its programs were built from the pinned module and clusters of it were started, scheduled on
 and stopped. The others are offered as they are released, for whoever wants to know first; nothing was run with them.
 Each ``modules/<folder>/go.mod`` names the versions again for the build from source; tests hold them together.
@@ -75,6 +77,26 @@ KWOK: Final = Tool(
     ),
 )
 
+_PROVIDER_VERSION: Final = "4.25.0"
+
+PROVIDER: Final = Tool(
+    name="pulumi-resource-kubernetes",
+    title="Pulumi Kubernetes provider",
+    version=_PROVIDER_VERSION,
+    # The newest whose module can be built; a newer one on PATH speaks the same protocol.
+    minimum=_PROVIDER_VERSION,
+    below="5.0.0",
+    ask=(),
+    release=Release(
+        address=f"https://github.com/pulumi/pulumi-kubernetes/releases/download/v{_PROVIDER_VERSION}",
+        name=f"pulumi-resource-kubernetes-v{_PROVIDER_VERSION}-{{system}}-{{machine}}.tar.gz",
+        checksums=f"pulumi-kubernetes_{_PROVIDER_VERSION}_checksums.txt",
+        systems=("linux", "darwin"),
+    ),
+    mirror="BERTH_KUBERNETES_PROVIDER_DOWNLOAD_URL",
+    module=GoModule(folder="kubernetes-provider", package=".", symbols=(("main.version", _PROVIDER_VERSION),)),
+)
+
 _CONTROL_PLANE: Final = ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
 _VERSION: Final = "k8s.io/component-base/version"
 
@@ -94,6 +116,11 @@ def minor_of(name: str) -> Minor:
 def kubernetes_tools(minor: Minor) -> tuple[Tool, ...]:
     """Give everything that a local cluster of a minor is made of."""
     return (ETCD, *(_kube(name, minor) for name in _CONTROL_PLANE), KWOK)
+
+
+def rehearsal_tools(minor: Minor) -> tuple[Tool, ...]:
+    """Give everything with which the engine can work on local clusters: what they are made of, and the provider."""
+    return (*kubernetes_tools(minor), PROVIDER)
 
 
 def _kube(name: str, minor: Minor) -> Tool:

@@ -1,7 +1,8 @@
 """A program that Berth finds, downloads or builds: what is pinned of it, and where it comes from.
 
 The machinery (``find``, ``download``, ``archive``, ``build``, ``install``) works from this description alone. The pins
-are data elsewhere: ``versions`` has the Pulumi CLI, ``kubernetes`` the programs of a local control plane.
+are data elsewhere: ``versions`` has the Pulumi CLI, ``kubernetes`` the programs of a local control plane and the
+provider that puts objects on one.
 """
 
 import fnmatch
@@ -22,9 +23,15 @@ class GoModule:
 
     folder: str
     package: str
+    """The package to build; ``.`` is a ``main.go`` of ours in the folder."""
     tags: tuple[str, ...] = ()
     symbols: tuple[tuple[str, str], ...] = ()
     """Symbols that the linker fills, with their values: how most tools learn their own version."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the folder."""
+        return ("go.mod", "go.sum", "main.go") if self.package == "." else ("go.mod", "go.sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ class Tool:
     minimum: str
     below: str
     ask: tuple[str, ...]
-    """The arguments that make it print its version."""
+    """The arguments that make it print its version; none for a provider plugin, which is served and asked."""
     release: Release | None = None
     mirror: str = ""
     """The environment variable that names another address with the files of the release."""

@@ -10,6 +10,7 @@ import pytest
 
 from automation.engine.toolchain.build import build
 from automation.engine.toolchain.install_lock import exclusive
+from automation.engine.toolchain.kubernetes import PROVIDER
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Unavailable
 from automation.engine.toolchain.versions import PULUMI, VERSION
@@ -61,6 +62,21 @@ def test_the_cli_is_built_from_the_wrapper_module(layout: Layout, program: Progr
     assert (go.parent / "folder").read_text().strip() == str(layout.build / "pulumi")
     assert {path.name for path in (layout.build / "pulumi").iterdir()} == {"go.mod", "go.sum"}
     assert [path.name for path in layout.bin.iterdir()] == ["pulumi"]
+
+
+def test_a_plugin_is_built_from_a_main_of_our_own(
+    layout: Layout, program: Program, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its project's main needs files that are not in the module; ours goes into the copy, and is told the version."""
+    monkeypatch.setattr("automation.engine.toolchain.plugin_version.plugin_version", lambda _: PROVIDER.version)
+    go = program("go", FAKE_GO)
+    build(PROVIDER, layout, environ=variables(go), progress=said.append)
+    built = (go.parent / "calls").read_text().splitlines()[1]
+    assert f"-X main.version={PROVIDER.version}" in built
+    assert built.endswith(" .")
+    folder = layout.build / "kubernetes-provider"
+    assert {path.name for path in folder.iterdir()} == {"go.mod", "go.sum", "main.go"}
+    assert PROVIDER.place(layout).program.is_file()
 
 
 def test_the_surroundings_do_not_change_what_is_built(layout: Layout, program: Program, said: list[str]) -> None:

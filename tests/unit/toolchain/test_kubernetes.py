@@ -1,6 +1,7 @@
 """The programs of a local control plane: how they are got, and what the doctor says of them."""
 
 import hashlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from automation.engine.toolchain.download import download
 from automation.engine.toolchain.finding import Status
 from automation.engine.toolchain.host import place_host
 from automation.engine.toolchain.install import ensure_tool
-from automation.engine.toolchain.kubernetes import ETCD, KWOK, MINORS, kubernetes_tools
+from automation.engine.toolchain.kubernetes import ETCD, KWOK, MINORS, PROVIDER, kubernetes_tools, rehearsal_tools
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source, Unavailable
 from components.errors import ToolchainError
@@ -99,6 +100,45 @@ def test_an_apiserver_of_another_minor_on_path_is_passed_over(
     assert (found.version, found.source) == ("1.34.9", Source.PATH)
 
 
+PLUGIN = f"""#!{sys.executable}
+import sys
+from concurrent import futures
+import grpc
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
+
+class Plugin(provider_pb2_grpc.ResourceProviderServicer):
+    def GetPluginInfo(self, request, context):
+        return plugin_pb2.PluginInfo(version="4.31.2")
+
+assert sys.argv[1:] == []
+server = grpc.server(futures.ThreadPoolExecutor())
+provider_pb2_grpc.add_ResourceProviderServicer_to_server(Plugin(), server)
+print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+server.start()
+server.wait_for_termination()
+"""
+
+
+def test_a_plugin_is_asked_for_its_version_as_the_engine_asks(
+    layout: Layout, program: Program, said: list[str]
+) -> None:
+    """It prints none; and it is not left running."""
+    plugin = program(PROVIDER.name, "")
+    plugin.write_text(PLUGIN)
+    variables = {"PATH": str(plugin.parent), "BERTH_TOOLCHAIN_SOURCES": "path"}
+    found = ensure_tool(PROVIDER, layout, progress=said.append, environ=variables)
+    assert (found.version, found.source, found.path) == ("4.31.2", Source.PATH, plugin)
+
+
+@pytest.mark.parametrize("script", ["exit 1", "echo usage", "echo 1"], ids=["ends", "prints-no-port", "nobody-listens"])
+def test_what_is_no_plugin_tells_no_version(layout: Layout, program: Program, said: list[str], script: str) -> None:
+    """Whatever lies on PATH under its name."""
+    plugin = program(PROVIDER.name, script)
+    variables = {"PATH": f"{plugin.parent}:/bin", "BERTH_TOOLCHAIN_SOURCES": "path"}
+    with pytest.raises(ToolchainError, match="does not say its version"):
+        ensure_tool(PROVIDER, layout, progress=said.append, environ=variables)
+
+
 def test_nobody_who_does_not_ask_hears_of_kubernetes(layout: Layout, program: Program) -> None:
     """A machine without it is a sound machine."""
     pulumi = program("pulumi", "echo v3.280.0")
@@ -106,7 +146,7 @@ def test_nobody_who_does_not_ask_hears_of_kubernetes(layout: Layout, program: Pr
     environ = {"PATH": str(pulumi.parent)}
     found = diagnose(layout, simulated=True, environ=environ)
     assert found.status is Status.OK
-    names = {"Kubernetes 1.34", *(tool.name for tool in kubernetes_tools(MINOR))}
+    names = {"Kubernetes 1.34", *(tool.called for tool in rehearsal_tools(MINOR))}
     assert names.isdisjoint(check.name for check in found.checks)
 
 
@@ -121,13 +161,16 @@ def test_the_doctor_names_what_is_missing_and_how_to_get_it(layout: Layout, prog
     assert by_name["Kubernetes 1.34"].status is Status.OK
     assert by_name["etcd"].status is Status.OK
     assert by_name["etcd"].found.startswith("3.7.9, on PATH: ")
-    for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok"):
+    missing = ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "Pulumi Kubernetes provider")
+    for name in missing:
         assert (by_name[name].status, by_name[name].fix) == (
             Status.PROBLEM,
             "berth doctor --kubernetes 1.34 --install",
         )
     assert by_name["Go"].status is Status.WARNING
-    assert by_name["Go"].want.endswith("to build kube-apiserver, kube-scheduler, kube-controller-manager, kwok")
+    assert by_name["Go"].want.endswith(
+        "to build kube-apiserver, kube-scheduler, kube-controller-manager, kwok, the Pulumi Kubernetes provider"
+    )
 
 
 def test_the_doctor_says_that_a_minor_is_not_proven(layout: Layout, tmp_path: Path) -> None:

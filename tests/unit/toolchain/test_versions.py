@@ -7,13 +7,22 @@ from pathlib import Path
 import pytest
 
 from automation.engine.toolchain import version
-from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, ETCD, KWOK, MINORS, kubernetes_tools, minor_of
+from automation.engine.toolchain.kubernetes import (
+    DEFAULT_MINOR,
+    ETCD,
+    KWOK,
+    MINORS,
+    PROVIDER,
+    kubernetes_tools,
+    minor_of,
+    rehearsal_tools,
+)
 from automation.engine.toolchain.tool import Tool
 from automation.engine.toolchain.version import Platform, Version
 from automation.engine.toolchain.versions import MINIMUM, PULUMI, VERSION
 from components.errors import UsageError
 
-TOOLS = (PULUMI, *(tool for minor in MINORS.values() for tool in kubernetes_tools(minor)))
+TOOLS = (PULUMI, *(tool for minor in MINORS.values() for tool in rehearsal_tools(minor)))
 APISERVER = kubernetes_tools(MINORS["1.34"])[1]
 
 
@@ -37,6 +46,14 @@ def test_the_wrapper_module_builds_the_pinned_version(tool: Tool, module: str) -
     """A version is pinned in one place; go.mod, which cannot read it, agrees."""
     assert tool.module is not None
     assert pinned(tool.module.folder)[module] == f"v{tool.version}"
+
+
+def test_the_module_of_the_provider_is_that_of_the_pinned_release() -> None:
+    """The release has no tag that Go takes as a version of its module; the commit is that of v4.25.0."""
+    assert PROVIDER.version == "4.25.0"
+    assert PROVIDER.module is not None
+    found = pinned(PROVIDER.module.folder)["github.com/pulumi/pulumi-kubernetes/provider/v4"]
+    assert found == "v4.0.0-20260115033456-f47bc2d6f199"
 
 
 def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
@@ -134,6 +151,9 @@ def test_versions_in_the_range_are_taken(tool: Tool, text: str, want: bool) -> N
         pytest.param(ETCD, "linux", "x86_64", "etcd-v3.7.3-linux-amd64.tar.gz", id="etcd"),
         pytest.param(APISERVER, "linux", "aarch64", "kube-apiserver", id="kube-apiserver"),
         pytest.param(APISERVER, "darwin", "arm64", None, id="no-server-for-macs"),
+        pytest.param(
+            PROVIDER, "linux", "x86_64", "pulumi-resource-kubernetes-v4.25.0-linux-amd64.tar.gz", id="provider"
+        ),
     ],
 )
 def test_the_release_of_a_platform_has_the_official_name(
@@ -161,3 +181,4 @@ def test_the_page_on_local_kubernetes_says_what_is_pinned() -> None:
     assert rows == [(each.name, each.version, "proven" if each.proven else "not proven") for each in MINORS.values()]
     assert f"| `etcd` | {ETCD.version} | {ETCD.range} |" in page
     assert f"| `kwok` | {KWOK.version} |" in page
+    assert f"| `{PROVIDER.name}` | {PROVIDER.version} | {PROVIDER.range} |" in page
