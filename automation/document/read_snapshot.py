@@ -172,6 +172,7 @@ class _Reader:
                 observation_age=document.options.observation_age,
                 max_surge=document.options.max_surge,
                 max_surge_per_cluster=document.options.max_surge_per_cluster,
+                fabric=_fabric(document.options.fabric),
             ),
             now=document.now,
             quotas={
@@ -242,7 +243,7 @@ class _Reader:
             strategy=Strategy(part.strategy) if part.strategy else None,
             max_cost_per_hour=part.max_cost_per_hour,
             max_surge=part.max_surge,
-            fabric=FabricNeed(part.fabric) if part.fabric is not None else None,
+            fabric=_fabric(part.fabric),
         )
 
     def _replicas(self) -> Iterator[ExistingReplica]:
@@ -275,6 +276,10 @@ class _Reader:
 
 def _version(part: VersionPart | None) -> Version | None:
     return None if part is None else Version(part.text, part.seen)
+
+
+def _fabric(text: str | None) -> FabricNeed | None:
+    return None if text is None else FabricNeed(text)
 
 
 def _device(part: DevicePart) -> Device:

@@ -21,6 +21,7 @@ KIND: Final = "Snapshot"
 Count = Annotated[int, Field(ge=0)]
 Surge = Annotated[int, Field(ge=1)]
 Price = Annotated[Decimal, Field(ge=0)]
+Fabric = Literal["Any", "EFA", "InfiniBand", "None"]
 
 
 class Part(Model):
@@ -226,8 +227,8 @@ class DeploymentPart(Part):
     max_surge: Surge | None = None
     """How many of its replicas may exist beside the ones they replace; as many as fit without it."""
 
-    fabric: Literal["Any", "EFA", "InfiniBand", "None"] | None = None
-    """What its gangs need. Without it pods on one pool need none, and pods on two pools a common one."""
+    fabric: Fabric | None = None
+    """What its gangs need; without it what `options` say."""
 
 
 class ReplicaPart(Part):
@@ -296,6 +297,10 @@ class OptionsPart(Part):
 
     max_surge_per_cluster: Surge | None = None
     """How many of them on one cluster."""
+
+    fabric: Fabric | None = None
+    """What gangs need of the network between their pods, where a deployment does not say. `Any` without it, and `None`
+    under `Compatible`."""
 
 
 class QuotaPart(Part):

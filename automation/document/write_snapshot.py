@@ -29,6 +29,7 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
                 "observation_age": snapshot.options.observation_age,
                 "max_surge": snapshot.options.max_surge,
                 "max_surge_per_cluster": snapshot.options.max_surge_per_cluster,
+                "fabric": snapshot.options.fabric.value if snapshot.options.fabric else None,
             },
             "hardware": hardware.listed(),
             "shapes": {digest: shapes[digest] for digest in sorted(shapes)},

@@ -119,6 +119,7 @@ def _options(fleet: Fleet) -> Options:
         preemption=scheduling.preemption,
         max_surge=scheduling.surge.max_surge if scheduling.surge else None,
         max_surge_per_cluster=scheduling.surge.max_surge_per_cluster if scheduling.surge else None,
+        fabric=FabricNeed(scheduling.fabric) if scheduling.fabric is not None else None,
         observation_age=_duration(observation.max_age if observation else None),
     )
 

@@ -24,7 +24,7 @@ from automation.scheduling.room import RoomExplainer
 from automation.scheduling.scores import Scores
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase, Strategy
 from automation.scheduling.trace import DeploymentTrace, Verdicts
-from automation.scheduling.verdict import Code, PoolVerdict, Verdict
+from automation.scheduling.verdict import FABRIC_LINES, Code, PoolVerdict, Verdict
 from automation.scheduling.work import Work
 from components.checks.taints import untolerated
 
@@ -158,7 +158,7 @@ class Explainer:
         if known is None:
             codes = {verdict.code for verdict in self._pools(work, position) if verdict.code.refused}
             codes.discard(Code.NO_ROOM)
-            if self._hostings.of_any_fabric(work.need, self._filters.profiles[position]):
+            if self._filters.whatever_fabric(work.need, position):
                 known = Code.NO_FABRIC
             elif Code.SELECTOR_ERROR in codes:
                 known = Code.SELECTOR_ERROR
@@ -237,9 +237,6 @@ class Explainer:
             return PoolVerdict(
                 pool.name, Code.NO_MATCH, "its nodes are spot ones, which the deployment does not allow", engine
             )
-        if not self._filters.profiles[position].kinds[number].connects(need):
-            text = f"the gang needs {_network(need.fabric)}, and its nodes share {_network_of(pool)}"
-            return PoolVerdict(pool.name, Code.NO_FABRIC, text, engine)
         claims = False
         for member in need.members:
             match = self._hostings.matcher.match(member.requests, hardware)
@@ -258,6 +255,9 @@ class Explainer:
                     match.meant or match.final,
                 )
             claims = claims or match.demand is not None
+        if claims and not self._filters.profiles[position].kinds[number].connects(need):
+            text = f"the gang needs {_network(need.fabric)} between its nodes, and they share {_network_of(pool)}"
+            return PoolVerdict(pool.name, Code.NO_FABRIC, text + _ways_out(work), engine)
         option = self._option(work, position, number, engine)
         if option is None:
             text = (
@@ -276,7 +276,7 @@ class Explainer:
 
     def _fabric(self, work: Work, position: int) -> str:
         """Say which pools would hold a gang together if they shared a fabric; empty when they would not either."""
-        hosting = self._hostings.of_any_fabric(work.need, self._filters.profiles[position])
+        hosting = self._filters.whatever_fabric(work.need, position)
         options = self._ledger.room(position, hosting) if hosting else None
         if hosting and self._filters.hosting(work.need, position) is None:
             options = tuple(options[0] for options in hosting)  # room does not matter where nothing suits
@@ -285,8 +285,15 @@ class Explainer:
             spanned = [pools[number] for number in dict.fromkeys(option.pools)]
             if len(spanned) > 1:
                 named = " and ".join(f"{pool.name} ({pool.fabric or 'no fabric'})" for pool in spanned)
-                return f"its pods would fit on pools {named} together, which share no fabric"
+                needed = next((each.fabric for each in work.need.engines if each.fabric), None)
+                text = f"its pods would fit on pools {named} together, which do not share {_network(needed)}"
+                return text + _ways_out(work)
         return ""
+
+
+def _ways_out(work: Work) -> str:
+    """Say what to write where a deployment is refused for a network of which it says nothing itself."""
+    return f"; {FABRIC_LINES}" if work.deployment.fabric is None else ""
 
 
 def _network(need: FabricNeed | None) -> str:

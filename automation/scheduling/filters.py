@@ -87,6 +87,10 @@ class Filters:
         """Return how the cluster at ``position`` hosts ``need``."""
         return self._hostings.of(need, self.profiles[position])
 
+    def whatever_fabric(self, need: Need, position: int) -> Hosting | None:
+        """Return how it would host ``need`` if its pools shared what gangs need: only to explain a refusal."""
+        return self._hostings.whatever_fabric(need, self.profiles[position])
+
     def alike(self, position: int) -> Clusters:
         """Return the clusters whose pools are of the same kinds, in the same order."""
         return self._profile_sets[self.profiles[position]]

@@ -2,8 +2,10 @@
 
 It depends on what an engine needs and on the kinds of pools a cluster has, not on the cluster itself; a fleet of
 thousands of clusters has few distinct pairs, so each is worked out once. All members of one engine share a pool; a gang
-may also span two pools of one fabric, or any two if it needs none (not under ``Compatible``). Room, and which of
-several possible pools is taken, is decided elsewhere.
+may also span two pools of one fabric, or any two if it needs none (not under ``Compatible``). The scheduler of the
+cluster chooses the nodes, so every gang is taken to be on several, however small its pods are: a pool whose nodes do
+not share the fabric that it needs cannot host it. Room, and which of several possible pools is taken, is decided
+elsewhere.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -97,13 +99,18 @@ class Hostings:
         return unknown, cost, wanted
 
     def options(self, engine: EngineNeed, profile: Profile) -> tuple[Option, ...]:
-        """Return every way to host one engine, best first (under ``Compatible`` in the order of pools)."""
+        """Return every way to host one engine, best first (under ``Compatible`` in the order of pools).
+
+        Pools that share no fabric come last, also for a gang that needs none.
+        """
         key = (engine.number, profile.number)
         known = self._options.get(key)
         if known is None:
-            found = [*self._single(engine, profile), *self._spanning(engine, profile, any_fabric=False)]
+            found = [*self._single(engine, profile), *self._spanning(engine, profile, apart=False)]
             if not self._first_fit_only:
                 found.sort(key=lambda option: option.rank)
+            if engine.fabric is FabricNeed.NONE:
+                found += sorted(self._spanning(engine, profile, apart=True), key=lambda option: option.rank)
             known = self._options[key] = tuple(found)
         return known
 
@@ -118,10 +125,14 @@ class Hostings:
                 pairs = zip(fit.matches, engine.members, strict=True)
                 yield tuple((kind, match.demand, member.pods) for match, member in pairs if match.demand)
 
-    def of_any_fabric(self, need: Need, profile: Profile) -> Hosting | None:
-        """Return how ``need`` could be hosted if all pools shared a fabric: only to explain a refusal."""
+    def whatever_fabric(self, need: Need, profile: Profile) -> Hosting | None:
+        """Return how ``need`` could be hosted if all pools shared what its gangs need: only to explain a refusal."""
         engines = tuple(
-            (*self.options(engine, profile), *self._spanning(engine, profile, any_fabric=True))
+            (
+                *self.options(engine, profile),
+                *self._spanning(engine, profile, apart=True),
+                *self._single(engine, profile, apart=True),
+            )
             for engine in need.engines
         )
         return engines if all(engines) else None
@@ -150,22 +161,22 @@ class Hostings:
             self._fits[key] = _Fit(taken, rank, plain) if fits else None
         return self._fits[key]
 
-    def _single(self, engine: EngineNeed, profile: Profile) -> Iterator[Option]:
-        """Yield the pools that can host the whole engine."""
+    def _single(self, engine: EngineNeed, profile: Profile, *, apart: bool = False) -> Iterator[Option]:
+        """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric."""
         for number, kind in enumerate(profile.kinds):
-            fit = self._fit(engine, kind) if kind.takes(engine) else None
+            fit = self._fit(engine, kind) if kind.admits(engine) and kind.connects(engine) is not apart else None
             if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
                 yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
 
-    def _spanning(self, engine: EngineNeed, profile: Profile, *, any_fabric: bool) -> Iterator[Option]:
-        """Yield the pairs of pools of one fabric over which a gang can span."""
+    def _spanning(self, engine: EngineNeed, profile: Profile, *, apart: bool) -> Iterator[Option]:
+        """Yield the pairs of pools over which a gang can span; with ``apart`` those that could but for their fabric."""
         if len(engine.members) < 2 or self._first_fit_only or not all(member.requests for member in engine.members):  # noqa: PLR2004 (a gang)
             return
         for pools in permutations(range(len(profile.kinds)), len(engine.members)):
             kinds = [profile.kinds[number] for number in pools]
             one_fabric = bool(kinds[0].fabric) and len({kind.fabric for kind in kinds}) == 1
-            connected = one_fabric or engine.fabric is FabricNeed.NONE
-            if not all(kind.takes(engine) for kind in kinds) or not (any_fabric or connected):
+            connected = one_fabric and all(kind.connects(engine) for kind in kinds)
+            if connected is apart or not all(kind.admits(engine) for kind in kinds):
                 continue
             found = [
                 self.matcher.match(member.requests, kind.hardware)

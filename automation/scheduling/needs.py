@@ -32,7 +32,7 @@ class EngineNeed:
     spot: bool = False
     """Whether it may run on nodes that can be taken away."""
     fabric: FabricNeed | None = None
-    """What is said about the network of a gang; None for an engine of one pod."""
+    """What a gang needs of the network between its pods; None for an engine of one pod."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,12 +49,12 @@ class Needs:
     """Every distinct need of a snapshot."""
 
     def __init__(self) -> None:
-        self._by_digest: dict[tuple[str, bool, FabricNeed | None], Need] = {}
+        self._by_digest: dict[tuple[str, bool, FabricNeed], Need] = {}
         self._by_engines: dict[tuple[int, ...], Need] = {}
         self._engines: dict[tuple[tuple[MemberNeed, ...], bool, FabricNeed | None], EngineNeed] = {}
 
-    def of(self, shape: ReplicaShape, digest: str, *, spot: bool = False, fabric: FabricNeed | None = None) -> Need:
-        """Return what a shape needs; ``digest`` is the shape's, ``spot`` whether spot nodes will do."""
+    def of(self, shape: ReplicaShape, digest: str, *, spot: bool = False, fabric: FabricNeed) -> Need:
+        """Return what a shape needs; ``digest`` is its own, ``spot`` allows spot nodes, ``fabric`` is for gangs."""
         need = self._by_digest.get((digest, spot, fabric))
         if need is None:
             engines = tuple(
@@ -74,7 +74,7 @@ class Needs:
             self._by_digest[digest, spot, fabric] = need
         return need
 
-    def _engine(self, members: tuple[MemberNeed, ...], *, spot: bool, fabric: FabricNeed | None) -> EngineNeed:
+    def _engine(self, members: tuple[MemberNeed, ...], *, spot: bool, fabric: FabricNeed) -> EngineNeed:
         key = (members, spot, fabric if len(members) > 1 else None)
         return self._engines.setdefault(key, EngineNeed(len(self._engines), *key))
 
@@ -97,7 +97,11 @@ class PoolKind:
 
     def takes(self, engine: EngineNeed) -> bool:
         """Whether it may take new pods of an engine at all."""
-        return self.open and (engine.spot or self.purchase is not Purchase.SPOT) and self.connects(engine)
+        return self.admits(engine) and self.connects(engine)
+
+    def admits(self, engine: EngineNeed) -> bool:
+        """Whether it takes new pods, and an engine may run on nodes that are bought as its are."""
+        return self.open and (engine.spot or self.purchase is not Purchase.SPOT)
 
     def connects(self, engine: EngineNeed) -> bool:
         """Whether its nodes share the network that an engine needs."""

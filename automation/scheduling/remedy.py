@@ -6,16 +6,16 @@ has such devices. The ledger and the filters that decided are asked again with t
 named is one that works.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from automation.scheduling.filters import Filters
+from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.refused import Refused
-from automation.scheduling.verdict import Code
+from automation.scheduling.verdict import FABRIC_LINES, Code
 from automation.scheduling.work import Work
 
 
@@ -136,7 +136,20 @@ class Remedies:
                     return Remedy(Answer.CHANGE, f"would fit on {name} once {_LIFTED[code]}", name)
         if hosts:
             return Remedy(Answer.CHANGE, "would need several changes: see what each cluster says")
-        return Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
+        return self._connected(work, refused) or Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
+
+    def _connected(self, work: Work, refused: Mapping[Code, Clusters]) -> Remedy | None:
+        """Find a cluster that lacks nothing but the network between the nodes of a gang."""
+        clusters = self._filters.everywhere
+        for code, others in refused.items():
+            clusters &= self._filters.everywhere if code is Code.NO_MATCH else ~others
+        for position in self._filters.members(clusters):
+            hosting = self._filters.whatever_fabric(work.need, position)
+            if hosting is not None and self._ledger.room(position, hosting) is not None:
+                name = self._filters.clusters[position].name
+                ways = f": {FABRIC_LINES}" if work.deployment.fabric is None else ""
+                return Remedy(Answer.CHANGE, f"would fit on {name} if its nodes shared what a gang needs{ways}", name)
+        return None
 
     def _hosting(self, work: Work, clusters: int) -> Iterator[tuple[int, Hosting]]:
         for position in self._filters.members(clusters):

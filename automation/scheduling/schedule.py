@@ -219,7 +219,8 @@ class Pass:
         return Work(deployment, self._need(deployment), allowed=0, account=account, surges=self.surges)
 
     def _need(self, deployment: Deployment) -> Need:
-        return self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot, fabric=deployment.fabric)
+        fabric = self.snapshot.options.fabric_for(deployment)
+        return self.needs.of(deployment.shape, deployment.digest, spot=deployment.spot, fabric=fabric)
 
     def _order(self, works: Iterable[Work]) -> list[Work]:
         """Return the order in which deployments are placed: the predecessor's, or priority and the smallest first."""

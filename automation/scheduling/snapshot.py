@@ -259,7 +259,7 @@ class Deployment:
     max_cost_per_hour: Decimal | None = None
     """Most USD per hour that all its replicas may cost."""
     fabric: FabricNeed | None = None
-    """What its gangs need; where it says nothing, pods on one pool need none, and pods on two a common one."""
+    """What its gangs need; None for what the options say of gangs."""
     max_surge: int | None = None
     """How many of its replicas may exist beside the ones they replace; None for as many as fit."""
 
@@ -285,6 +285,13 @@ class Options:
     """How many replicas of the fleet may exist beside the ones they replace; None for as many as fit."""
     max_surge_per_cluster: int | None = None
     """How many of them on one cluster."""
+    fabric: FabricNeed | None = None
+    """What gangs need whose deployment says nothing; None for any one, under ``Compatible`` for none."""
+
+    def fabric_for(self, deployment: Deployment) -> FabricNeed:
+        """Return what the gangs of a deployment need of the network between their pods."""
+        usual = FabricNeed.NONE if self.strategy is Strategy.COMPATIBLE else FabricNeed.ANY
+        return deployment.fabric or self.fabric or usual
 
     def counts(self, seen: datetime, now: datetime) -> bool:
         """Whether an observation made at ``seen`` is young enough to count."""

@@ -36,7 +36,7 @@ class Code(StrEnum):
     POD_TOO_LARGE = "pod-too-large"
     """A pod asks for more devices than one node has."""
     NO_FABRIC = "no-fabric"
-    """The pods of a gang would have to span pools that share no fabric."""
+    """The nodes that would carry a gang do not share the fast network that it needs."""
     OVER_QUOTA = "over-quota"
     """The quota of the namespace ends."""
     OVER_COST = "over-cost"
@@ -82,6 +82,13 @@ _NOUNS = {
     Code.OVER_BUDGET: "over the budget",
     Code.NO_ROOM: "full",
 }
+
+
+FABRIC_LINES = (
+    "write `fabricId` for the pool if its nodes share one, or `fabric: None` for the deployment (for all of them in"
+    " `spec.scheduling` of the Environment) if plain Ethernet will do"
+)
+"""What ends a ``NO_FABRIC`` where the deployment says nothing of a network."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,10 @@ class Scheduling(Ruled):
     )
     """What a pod takes: its devices under any packing, a whole node, or its devices under the best packing."""
 
+    fabric: Literal["Any", "EFA", "InfiniBand", "None"] | None = None
+    """Fast network that the nodes of a gang share, where its deployment says nothing: one of a kind, `Any`, or `None`
+    where plain Ethernet will do. `Any` without it, and `None` under `Compatible`."""
+
     preemption: bool = False
     """Whether replicas of deployments with a lower `priority` go where one with a higher finds no room otherwise."""
 

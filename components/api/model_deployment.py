@@ -257,7 +257,7 @@ class ReplicaSpec(Ruled):
 
     fabric: Annotated[Literal["Any", "EFA", "InfiniBand", "None"] | None, BERTH] = None
     """Fast network that the nodes of a gang share: one of a kind, `Any`, or `None` where plain Ethernet will do.
-    Without it a gang on one pool needs none, and one over two pools a common one."""
+    Without it what `spec.scheduling` of the Environment says, `Any` as a rule."""
 
     block_size: Annotated[Annotated[int, Field(ge=1, le=4096)] | None, BERTH] = None
     """Tokens per block of the KV cache, for prefix routing; read from the engine's arguments without it."""

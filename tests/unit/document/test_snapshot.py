@@ -160,6 +160,7 @@ def full() -> Snapshot:
             observation_age=timedelta(hours=1),
             max_surge=4,
             max_surge_per_cluster=2,
+            fabric=FabricNeed.INFINIBAND,
         ),
         datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         {"ml": frozenset({"outside", "beyond"}), "search": frozenset({"else"})},

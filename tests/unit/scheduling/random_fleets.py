@@ -37,7 +37,7 @@ OPTIONS = (
     Options(accounting=Accounting.NODE),
     Options(accounting=Accounting.BEST_FIT),
     Options(Strategy.COMPATIBLE, Accounting.NODE),
-    Options(Strategy.PACK),
+    Options(Strategy.PACK, fabric=FabricNeed.NONE),
     Options(repin_dwell=timedelta(minutes=30)),
     Options(max_surge=1),
     Options(max_surge_per_cluster=1),

@@ -216,7 +216,7 @@ def test_best_fit_gives_numbers_without_a_victim() -> None:
 
 def test_node_accounting_counts_nodes() -> None:
     """The numbers are nodes, as the predecessor counts."""
-    verdict = only(plan([cluster("a")], [deployment("d", 1, gang())], accounting=Accounting.NODE))
+    verdict = only(plan([cluster("a", pool(fabric="x"))], [deployment("d", 1, gang())], accounting=Accounting.NODE))
     assert (verdict.code, verdict.wanted, verdict.free) == (Code.NO_ROOM, 2, 1)
     assert "wanted 2 nodes, free 1 of 1" in verdict.message
 

@@ -61,7 +61,7 @@ CASES = [
     ),
     Case(
         "two gangs of a hundred on a hundred nodes: one whole gang",
-        [cluster("a", pool(nodes=100))],
+        [cluster("a", pool(nodes=100, fabric="x"))],
         [deployment("d", 1, gang(8, 99)), deployment("e", 1, gang(8, 99))],
         ["d@a/0"],
     ),
@@ -270,7 +270,7 @@ def test_a_gang_spans_pools_of_one_fabric_only() -> None:
 def test_a_member_that_asks_for_nothing_rides_with_its_gang() -> None:
     """The coordinator claims nothing, costs nothing, and is pinned to the worker's pool."""
     coordinator = engine("main", member(0, role="Leader"), member(8, role="Worker"))
-    made = plan([cluster("a")], [deployment("d", 2, coordinator)])
+    made = plan([cluster("a", pool(fabric="x"))], [deployment("d", 2, coordinator)])
     assert where(made) == ["d@a/0"]
     leader, worker = made.placements[0].placement[0].members
     assert (leader.pool, leader.claims) == ("gpus", ())
@@ -280,15 +280,15 @@ def test_a_member_that_asks_for_nothing_rides_with_its_gang() -> None:
 def test_copies_and_workers_count() -> None:
     """Three copies of a gang of two take six nodes."""
     copies = engine("main", member(8, role="Leader"), member(8, role="Worker"), copies=3)
-    assert where(plan([cluster("a", pool(nodes=6))], [deployment("d", 1, copies)])) == ["d@a/0"]
-    assert where(plan([cluster("a", pool(nodes=5))], [deployment("d", 1, copies)])) == []
+    assert where(plan([cluster("a", pool(nodes=6, fabric="x"))], [deployment("d", 1, copies)])) == ["d@a/0"]
+    assert where(plan([cluster("a", pool(nodes=5, fabric="x"))], [deployment("d", 1, copies)])) == []
 
 
 def test_a_member_is_not_stranded_on_a_pool_that_only_describes_its_devices() -> None:
     """Where real devices for it are on another pool of the cluster, a synthetic match is none."""
     worker = member(1, "name=ib", role="Worker")
     replica = deployment("d", 1, engine("main", member(8, "80", role="Leader"), worker))
-    described = pool("described", gpu(), synthetic())
+    described = pool("described", gpu(), synthetic(), fabric="x")
     real = pool("real", nic("ib", 8))
     assert where(plan([cluster("a", described)], [replica])) == ["d@a/0"]
     assert where(plan([cluster("a", described, real)], [replica])) == []
