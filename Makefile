@@ -52,6 +52,9 @@ toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a loca
 test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine
 	@$(RUN)/pytest -q -m kubernetes tests/kubernetes $(call again,kubernetes)
 
+soak-kubernetes: toolchain-kubernetes ## the random ones of them with ten times as many cases, drawn anew
+	@BERTH_TEST_SEED=$$(date +%s) BERTH_TEST_CASES=240 $(RUN)/pytest -q -s -m kubernetes tests/kubernetes/test_capacity.py
+
 # With RETRY set, as in continuous integration, tests that failed are run once more, alone and in sight: these start
 # many processes and kill some of them, and a busy machine must not decide what lands.
 again = $(if $(RETRY),|| { echo "failed tests once more:"; $(RUN)/pytest -q -m "$(1)" --last-failed --last-failed-no-failures=none; })

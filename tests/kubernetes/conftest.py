@@ -11,7 +11,8 @@ from automation.engine.toolchain.install import ensure_tool
 from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, kubernetes_tools, minor_of
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source
-from automation.rehearsal.kubernetes.local import LocalKubernetes
+from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
+from tests.support.pod_watch import PodWatch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,3 +41,18 @@ def local(programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
     """Run local clusters for all tests that do not end them."""
     with LocalKubernetes(programs, parent=tmp_path_factory.mktemp("runs")) as local:
         yield local
+
+
+@pytest.fixture(scope="session")
+def shared(local: LocalKubernetes) -> LocalCluster:
+    """Give one cluster to all tests that keep to nodes and namespaces of their own."""
+    cluster = local.start("shared")
+    cluster.install_device_classes()
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def pods(shared: LocalCluster) -> Iterator[PodWatch]:
+    """Watch the pods of the shared cluster."""
+    with PodWatch(shared) as pods:
+        yield pods
