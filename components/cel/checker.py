@@ -329,9 +329,8 @@ class _Checker:
         name = node.name.removeprefix(".")
         result = t.DEVICE if name == t.DEVICE.name else WRAPPERS.get(name)
         if result is None:
-            if name in TYPE_NAMES:
-                self._fail("undeclared", f"'{name}' is not a message type", node.pos)
-            self._fail("undeclared", f"undeclared reference to '{name[:80]}'", node.pos)
+            text = f"'{name}' is not a message type" if name in TYPE_NAMES else f"undeclared reference to '{name[:80]}'"
+            self._fail("undeclared", text, node.pos)
         fields = self._environment.device_fields if result == t.DEVICE else {"value": Type(result.kind, result.name)}
         for entry in node.entries:
             found = self.check(entry.value)
