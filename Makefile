@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine crash test-kubernetes toolchain-kubernetes check coverage bench docs lock clean toolchain venv
+.PHONY: help demo test fast engine crash test-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -68,6 +68,10 @@ check: $(STAMP) ## formatter, linter, type checkers, import rules
 coverage: $(STAMP) ## branches of the selector engine that its own tests do not take
 	@$(RUN)/coverage run --data-file=.coverage.cel --source=components/cel -m pytest -q tests/unit/cel tests/laws/test_selectors.py
 	@$(RUN)/coverage report --data-file=.coverage.cel --show-missing --skip-covered --fail-under=100
+
+fuzz: $(STAMP) ## new examples for the comparisons with other programs (TIMES=4 as many, SEED=N repeats a run)
+	@seed=$${SEED:-$$($(PYTHON) -c 'import secrets; print(secrets.randbelow(2**32))')}; echo "seed $$seed"; \
+	  BERTH_FUZZ=$${TIMES:-4} $(RUN)/pytest -q -m fuzz -n 2 -p no:randomly tests/laws --hypothesis-seed=$$seed
 
 bench: $(STAMP) ## measure, as ratios to a baseline in the same run
 	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
@@ -19,6 +19,7 @@ from components.api.codes import Code
 from components.api.kinds import ALL_KINDS
 from components.api.schema import schema
 from components.api.shape import FieldShape, shape
+from tests.support.comparisons import compared
 from tests.support.model_documents import OBJECTS, VALUES
 
 UNSAID: Final[dict[Code, str]] = {
@@ -145,9 +146,10 @@ def mixtures(draw: st.DrawFn, model: type[Model]) -> Any:
     return made
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("model", holders(), ids=lambda model: model.__name__)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@compared(15, suppress_health_check=list(HealthCheck))
 def test_a_schema_and_its_model_give_one_verdict(model: type[Model], data: st.DataObject) -> None:
     """L6: every model, whatever its fields hold together."""
     made = data.draw(mixtures(model))
