@@ -11,9 +11,13 @@ _ROLE = re.compile(r"``([^`]+)``")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table; a bar inside a cell is escaped."""
+    """Return a table; a bar inside a cell is escaped, and a line end is a space, since a row ends with its line."""
     lines = [head, ["---"] * len(head), *rows]
-    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |" for cells in lines]
+    return [f"| {' | '.join(_cell(cell) for cell in cells)} |" for cells in lines]
+
+
+def _cell(text: str) -> str:
+    return text.replace("\n", " ").replace("|", "\\|")
 
 
 def code(text: str) -> str:

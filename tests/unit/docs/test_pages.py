@@ -115,3 +115,9 @@ def _listed(nav: Any) -> Iterator[str]:
     else:
         for entry in nav:
             yield from _listed(entry)
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_every_row_of_a_table_ends_on_its_line(page: Page) -> None:
+    """A line end inside a cell would end the table there."""
+    assert not [line for line in page.prose.splitlines() if line.startswith("|") and not line.endswith("|")]
