@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting, Spot, adds_of
-from automation.scheduling.limits import Amounts
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
+from automation.scheduling.takes import Amounts
 from automation.scheduling.work import Pending, Work
 
 BUDGET = 20_000

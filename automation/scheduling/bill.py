@@ -18,12 +18,9 @@ from math import floor, lcm
 from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Add, Option, adds_of
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.refused import Refused, usd
+from automation.scheduling.refused import Refused, nobody_knows, once_known, usd
 from automation.scheduling.snapshot import Budget, Cluster, ClusterState, Pool
 from automation.scheduling.verdict import Code
-
-_NAMED = 3
-"""Pools of unknown price that a message names."""
 
 
 class Bill:
@@ -55,9 +52,10 @@ class Bill:
         more, unpriced = self._more(position, adds_of(options))
         if self._holds(more, unpriced):
             return None
-        unknown = [self._name(position, pool) for pool in unpriced] or self._unknown()
+        unknown = [self._filters.pool_name(position, pool) for pool in unpriced] or self._unknown()
         if unknown:
-            return Refused(Code.OVER_BUDGET, f"the budget may not hold: {_nobody_knows(unknown)}", _PRICES)
+            message = f"the budget may not hold: {nobody_knows(unknown)}"
+            return Refused(Code.OVER_BUDGET, message, once_known(unknown))
         wanted, total = Fraction(more, self._scale), Fraction(self._total, self._scale)
         message = f"could cost {usd(wanted)} more; the budget is {usd(self._most)}, used {usd(total)}"
         return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total + wanted)}")
@@ -67,7 +65,7 @@ class Bill:
         self._catch_up()
         unknown = self._unknown()
         if unknown:
-            return f"nobody can say whether {usd(self._most)} are enough: {_nobody_knows(unknown)}"
+            return f"nobody can say whether {usd(self._most)} are enough: {nobody_knows(unknown)}"
         if self._total <= self._limit:
             return ""
         return f"the nodes may cost {usd(Fraction(self._total, self._scale))}, which is more than {usd(self._most)}"
@@ -86,7 +84,9 @@ class Bill:
         cost = sum(self._prices[pool.price] * nodes for pool, nodes in counted if pool.price is not None)
         self._total += cost - self._costs.get(position, 0)
         self._costs[position] = cost
-        unknown = tuple(self._name(position, pool) for pool, nodes in counted if pool.price is None and nodes)
+        unknown = tuple(
+            self._filters.pool_name(position, pool) for pool, nodes in counted if pool.price is None and nodes
+        )
         if unknown:
             self._unpriced[position] = unknown
         else:
@@ -119,9 +119,6 @@ class Bill:
     def _unknown(self) -> list[str]:
         return list(chain.from_iterable(self._unpriced[position] for position in sorted(self._unpriced)))
 
-    def _name(self, position: int, pool: Pool) -> str:
-        return f"{self._filters.clusters[position].name}/{pool.name}"
-
 
 def _counts(cluster: Cluster, pool: Pool) -> bool:
     """Whether a pool is on a bill that is to come."""
@@ -134,12 +131,3 @@ def running(pool: Pool, pods: int) -> int:
         return pool.realised
     broken = pool.observed.unusable if pool.observed else 0
     return max(pool.realised, min(pool.maximum, pods + broken))
-
-
-_PRICES = "all prices are known: write `pricePerHour` of these pools"
-
-
-def _nobody_knows(pools: Sequence[str]) -> str:
-    more = f" and {len(pools) - _NAMED} more" if len(pools) > _NAMED else ""
-    word = "price of pool" if len(pools) == 1 else "prices of pools"
-    return f"nobody knows the {word} {', '.join(pools[:_NAMED])}{more}"

@@ -13,7 +13,7 @@ from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
 from automation.scheduling.hosting import Hosting, Hostings, Rank, Way
 from automation.scheduling.needs import EngineNeed, Need, Profile, Profiles
-from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels, Pool
 from automation.scheduling.verdict import Code
 from components.checks.facts import Taint, Toleration
 from components.checks.taints import untolerated
@@ -100,6 +100,10 @@ class Filters:
         rank = self._hostings.rank(need, self.profiles[position])
         assert rank is not None
         return rank
+
+    def pool_name(self, position: int, pool: Pool) -> str:
+        """Return what people call a pool of the cluster at ``position``."""
+        return f"{self.clusters[position].name}/{pool.name}"
 
     def is_there(self, cluster: str) -> bool:
         """Whether the snapshot has a cluster that is not lost."""

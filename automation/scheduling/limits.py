@@ -1,116 +1,27 @@
 """Limits: what the quota of a namespace and the limit of a deployment still allow.
 
-What a replica takes is a vector of amounts: devices by accelerator, parts of nodes, US dollars per hour. Everything
-that exists counts until it is gone, as it does for room. Only a successor counts for no more than it takes beyond the
-replica whose place it takes; otherwise a team at its quota could neither change an image nor leave a drained cluster.
+Everything that exists counts until it is gone, as it does for room. Only a successor counts for no more than it takes
+beyond the replica whose place it takes; otherwise a team at its quota could neither change an image nor leave a drained
+cluster.
 
 Nothing here takes a live replica away: a limit that is exceeded lets nothing in that would take more of it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from types import MappingProxyType
 
 from automation.scheduling.bill import Bill
 from automation.scheduling.existing import NamespacedName
-from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hardware import Hardware
-from automation.scheduling.hosting import Add, Option
+from automation.scheduling.filters import Clusters
+from automation.scheduling.hosting import Add, Option, adds_of
 from automation.scheduling.needs import EngineNeed, Need
-from automation.scheduling.patterns import Demand
-from automation.scheduling.refused import Overrun, Refused, amount, usd
+from automation.scheduling.refused import Overrun, Refused, amount, nobody_knows, once_known, usd
 from automation.scheduling.snapshot import Deployment, Quota
+from automation.scheduling.takes import COST, NODES, NOTHING, UNPRICED, Amounts, Kind, Takes, devices
 from automation.scheduling.verdict import Code
-
-Kind = tuple[str, str]
-"""What is limited: devices of an accelerator, nodes, cost, or pods of unknown price."""
-Amounts = Mapping[Kind, Fraction]
-
-NODES: Kind = ("nodes", "")
-COST: Kind = ("cost", "")
-UNPRICED: Kind = ("unpriced", "")
-NOTHING: Amounts = MappingProxyType({})
-
-
-def devices(accelerator: str) -> Kind:
-    """Return the kind that stands for the devices of an accelerator."""
-    return ("devices", accelerator)
-
-
-class Takes:
-    """Says what pods take, each kind of pod computed once."""
-
-    def __init__(self, filters: Filters, *, whole_nodes: bool) -> None:
-        self._filters = filters
-        self._whole_nodes = whole_nodes
-        self._pods: dict[tuple[int, Decimal | None, Demand], Amounts] = {}
-        self._options: dict[int, tuple[Option, Amounts]] = {}
-        self._sums: dict[tuple[int, ...], Amounts] = {}
-        self._equal: dict[tuple[tuple[Kind, Fraction], ...], Amounts] = {}
-        self._ways: dict[int, tuple[tuple[Amounts, Clusters], ...]] = {}
-
-    def of(self, position: int, adds: Iterable[Add]) -> Amounts:
-        """Return what pods take together on the cluster at ``position``."""
-        hardware, pools = self._filters.hardware[position], self._filters.clusters[position].pools
-        return self._of_pods((hardware[pool], pools[pool].price, demand, pods) for pool, demand, pods in adds)
-
-    def of_options(self, position: int, options: Sequence[Option]) -> Amounts:
-        """Return what engines take together on the cluster at ``position``, whose pools ``options`` are for.
-
-        Equal amounts are one object, so that what follows from them can be looked up by identity.
-        """
-        return self.together([self._of_option(position, option) for option in options])
-
-    def ways(self, engine: EngineNeed) -> tuple[tuple[Amounts, Clusters], ...]:
-        """Return the different amounts that an engine could take, room aside, and where."""
-        known = self._ways.get(engine.number)
-        if known is None:
-            found: dict[int, tuple[Amounts, Clusters]] = {}
-            for way, clusters in self._filters.ways(engine).items():
-                pods = ((kind.hardware, kind.price, demand, number) for kind, demand, number in way)
-                amounts = self._one(self._of_pods(pods))
-                found[id(amounts)] = (amounts, found.get(id(amounts), (amounts, 0))[1] | clusters)
-            known = self._ways[engine.number] = tuple(found.values())
-        return known
-
-    def together(self, parts: Sequence[Amounts]) -> Amounts:
-        """Return the sum of what engines take; equal amounts are one object, as ``parts`` are."""
-        if len(parts) == 1:
-            return parts[0]
-        key = tuple(map(id, parts))
-        total = self._sums.get(key)
-        if total is None:
-            total = self._sums[key] = self._one(_sum(parts))
-        return total
-
-    def _one(self, amounts: Amounts) -> Amounts:
-        return self._equal.setdefault(tuple(sorted(amounts.items())), amounts)
-
-    def _of_option(self, position: int, option: Option) -> Amounts:
-        """Look it up by identity: the clusters that share an option have pools of the same kinds and prices."""
-        known = self._options.get(id(option))
-        if known is None:  # holding the option keeps its id from being reused
-            known = self._options[id(option)] = (option, self._one(self.of(position, option.adds)))
-        return known[1]
-
-    def _of_pods(self, pods: Iterable[tuple[Hardware, Decimal | None, Demand, int]]) -> Amounts:
-        total: dict[Kind, Fraction] = {}
-        for hardware, price, demand, times in pods:
-            key = (hardware.number, price, demand)
-            each = self._pods.get(key)
-            if each is None:
-                each = self._pods[key] = self._of_pod(hardware, price, demand)
-            for kind, number in each.items():
-                total[kind] = total.get(kind, Fraction(0)) + number * times
-        return total
-
-    def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
-        share = Fraction(1) if self._whole_nodes else hardware.share(demand)
-        taken = {devices(name): Fraction(count) for name, count in hardware.accelerators(demand).items()}
-        cost = (UNPRICED, Fraction(1)) if price is None else (COST, Fraction(price) * share)
-        return {**taken, NODES: share, cost[0]: cost[1]}
 
 
 @dataclass(slots=True)
@@ -125,8 +36,15 @@ class Limit:
     most: Amounts
     used: dict[Kind, Fraction] = field(default_factory=dict)
     released: dict[Kind, Fraction] = field(default_factory=dict)
+    unpriced: Counter[str] = field(default_factory=Counter)
+    """Replicas by the pool of unknown price that they are on."""
     changes: int = 0
     """How often something was counted."""
+
+    @property
+    def pools(self) -> list[str]:
+        """The pools of unknown price that something is on, by name."""
+        return sorted(pool for pool, number in self.unpriced.items() if number)
 
     def taken(self, kind: Kind) -> Fraction:
         """Return how much of a kind is spoken for."""
@@ -142,9 +60,13 @@ class Limit:
                 return UNPRICED
         return None
 
-    def charge(self, amounts: Amounts, release: Amounts = NOTHING, *, times: int = 1) -> None:
-        """Count what a replica takes (``times=-1`` takes it away again)."""
+    def charge(
+        self, amounts: Amounts, release: Amounts = NOTHING, *, times: int = 1, unpriced: Iterable[str] = ()
+    ) -> None:
+        """Count what a replica takes (``times=-1`` takes it away again), in part on pools of ``unpriced``."""
         self.changes += 1
+        for pool in unpriced:
+            self.unpriced[pool] += times
         for kind, number in amounts.items():
             self.used[kind] = self.used.get(kind, Fraction(0)) + number * times
         self.release(amounts, release, times=times)
@@ -202,8 +124,9 @@ class Account:
     def seat(self, position: int, options: Sequence[Option], release: Amounts = NOTHING, *, times: int = 1) -> None:
         """Count what a new replica takes in the place of ``release`` (``times=-1`` takes it away again)."""
         amounts = self._takes.of_options(position, options)
+        pools = self._takes.unpriced(position, adds_of(options)) if UNPRICED in amounts else ()
         for limit in self.limits:
-            limit.charge(amounts, release, times=times)
+            limit.charge(amounts, release, times=times, unpriced=pools)
 
     def release(self, position: int, adds: Iterable[Add], release: Amounts) -> None:
         """Count that a live replica has taken the place of another one."""
@@ -217,6 +140,10 @@ class Account:
         found = self._refusing(amounts, release)
         if found is not None:
             limit, kind = found
+            if kind == UNPRICED:
+                pools = self._takes.unpriced(position, adds_of(options)) or limit.pools
+                message = f"{_whose(limit)} is on cost, and {nobody_knows(pools)}"
+                return Refused(limit.code, message, once_known(pools))
             return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
         return self.bill.refusal(position, options) if self.bill else None
 
@@ -293,8 +220,9 @@ class Limits:
         limits = self._limits(key)
         if limits:
             amounts = self._takes.of(position, adds)
+            pools = self._takes.unpriced(position, adds) if UNPRICED in amounts else ()
             for limit in limits:
-                limit.charge(amounts, times=times)
+                limit.charge(amounts, times=times, unpriced=pools)
 
     @property
     def any(self) -> bool:
@@ -312,14 +240,6 @@ class Limits:
     def _limits(self, key: NamespacedName) -> list[Limit]:
         """Return the limits of a deployment: its own, then its namespace's."""
         return [each for each in (self._deployments.get(key), self._namespaces.get(key[0])) if each is not None]
-
-
-def _sum(parts: Iterable[Amounts]) -> Amounts:
-    total: dict[Kind, Fraction] = {}
-    for each in parts:
-        for kind, number in each.items():
-            total[kind] = total.get(kind, Fraction(0)) + number
-    return total
 
 
 def least(olds: Sequence[Amounts]) -> Amounts:
@@ -341,14 +261,19 @@ def _priced(most: Decimal) -> Amounts:
 
 def _refused(limit: Limit, kind: Kind, more: Fraction) -> Refused:
     """Say which limit refuses how much more of a kind."""
-    whose = f"the {'quota' if limit.code is Code.OVER_QUOTA else 'limit'} of {limit.owner}"
-    if kind == UNPRICED:
-        message = f"{whose} is on cost, and nobody knows the price of a pool that it runs on, or would run on"
-        return Refused(limit.code, message, "all prices are known: write `pricePerHour` of the pools")
+    whose = _whose(limit)
     most, used = limit.most[kind], limit.taken(kind)
     message = f"wanted {_words(more, kind)}; {whose} is {amount(most)}, used {amount(used)}"
     numbers = (int(more), max(0, int(most - used))) if more.denominator == 1 else (None, None)
     return Refused(limit.code, message, f"{whose} is raised to {_words(used + more, kind)}", *numbers)
+
+
+def _whose(limit: Limit) -> str:
+    return f"the {_word(limit)} of {limit.owner}"
+
+
+def _word(limit: Limit) -> str:
+    return "quota" if limit.code is Code.OVER_QUOTA else "limit"
 
 
 def _words(number: Fraction, kind: Kind) -> str:
@@ -361,7 +286,7 @@ def _words(number: Fraction, kind: Kind) -> str:
 
 def _overrun(limit: Limit, kind: Kind, used: Fraction) -> str:
     """Say how a limit does not hold."""
-    whose = "quota" if limit.code is Code.OVER_QUOTA else "limit"
     if kind == UNPRICED:
-        return f"runs on pools whose price nobody knows, and has a {whose} on cost: it gets nothing more that costs"
-    return f"takes {_words(used, kind)}, and the {whose} is {amount(limit.most[kind])}: it gets nothing more of them"
+        return f"has a {_word(limit)} on cost, and {nobody_knows(limit.pools)}: it gets nothing more that costs"
+    most = amount(limit.most[kind])
+    return f"takes {_words(used, kind)}, and the {_word(limit)} is {most}: it gets nothing more of them"

@@ -16,10 +16,11 @@ from itertools import islice
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Filters
 from automation.scheduling.hosting import Spot, adds_of
-from automation.scheduling.limits import NOTHING, Amounts, least
+from automation.scheduling.limits import least
 from automation.scheduling.place import Placer
 from automation.scheduling.reason import Reason
 from automation.scheduling.retain import MOVING, OUTDATED, WILLING, Judge, scale_down_order
+from automation.scheduling.takes import NOTHING, Amounts
 from automation.scheduling.work import Work, serves, unserved
 from components.lock import Phase
 from components.naming import ReplicaId

@@ -15,11 +15,12 @@ from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Add, Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.limits import NOTHING, Amounts, Limits
+from automation.scheduling.limits import Limits
 from automation.scheduling.needs import Need
 from automation.scheduling.order import Key, Standing, bucket_of, key_of, rank_in, strategy_for
 from automation.scheduling.refused import Refused
 from automation.scheduling.snapshot import Strategy
+from automation.scheduling.takes import NOTHING, Amounts
 from automation.scheduling.work import Work
 
 

@@ -1,9 +1,13 @@
 """Refused: what a limit says to one more replica, with the numbers that a person compares."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from automation.scheduling.verdict import Code
+
+_NAMED = 3
+"""Pools of unknown price that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +37,19 @@ def amount(number: Fraction) -> str:
 def usd(number: Fraction) -> str:
     """Write an amount of money."""
     return f"{amount(number)} USD per hour"
+
+
+def nobody_knows(pools: Sequence[str]) -> str:
+    """Say of which pools, at least one, the price is unknown."""
+    return f"nobody knows the {_prices(pools)}"
+
+
+def once_known(pools: Sequence[str]) -> str:
+    """Say what lifts a refusal that is for want of prices."""
+    are, their = ("is", "its") if len(pools) == 1 else ("are", "their")
+    return f"the {_prices(pools)} {are} known: write {their} `pricePerHour`"
+
+
+def _prices(pools: Sequence[str]) -> str:
+    more = f" and {len(pools) - _NAMED} more" if len(pools) > _NAMED else ""
+    return f"{'price of pool' if len(pools) == 1 else 'prices of pools'} {', '.join(pools[:_NAMED])}{more}"

@@ -32,7 +32,7 @@ from automation.scheduling.filters import Filters
 from automation.scheduling.hardware import Catalogue
 from automation.scheduling.hosting import Hostings
 from automation.scheduling.ledger import Ledger, PoolLoad
-from automation.scheduling.limits import Limits, Takes
+from automation.scheduling.limits import Limits
 from automation.scheduling.matching import Evaluate, Matcher, cel_evaluate
 from automation.scheduling.moves import Moves
 from automation.scheduling.needs import Need, Needs
@@ -47,6 +47,7 @@ from automation.scheduling.shrink import Shrinks
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Snapshot, Strategy
 from automation.scheduling.starved import starved
 from automation.scheduling.surges import Surges
+from automation.scheduling.takes import Takes
 from automation.scheduling.trace import Trace
 from automation.scheduling.waiting import Waiting
 from automation.scheduling.work import Work

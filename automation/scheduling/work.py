@@ -11,12 +11,13 @@ from itertools import count
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters
 from automation.scheduling.hosting import Spot
-from automation.scheduling.limits import NOTHING, Account, Amounts
+from automation.scheduling.limits import Account
 from automation.scheduling.needs import Need
 from automation.scheduling.patterns import NO_LIMIT
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment
 from automation.scheduling.surges import Surges
+from automation.scheduling.takes import NOTHING, Amounts
 from components.lock import Phase
 from components.naming import ReplicaId
 

@@ -234,12 +234,54 @@ def test_an_unknown_price_is_never_zero() -> None:
     assert where(made) == []
     verdict = made.trace["ml", "d"].verdict("a")
     assert verdict.code is Code.OVER_COST
-    assert "nobody knows the price" in verdict.message
-    assert "write `pricePerHour`" in made.trace["ml", "d"].beyond.message
     assert where(limited(1000, [paid("a", price=None), paid("b")])) == ["d@b/0", "d@b/1", "d@b/2"]
     held = limited(1000, [paid("a", price=None), paid("b")], [live(deployment("d", 3, WHOLE), "a")])
     assert where(held) == ["d@a/0"]
     assert [each.owner for each in held.overruns] == ["deployment ml/d"]
+
+
+def dark(name: str, *, nodes: int = 1) -> Cluster:
+    """Make a cluster whose pool may grow at a price that nobody knows."""
+    return paid(name, nodes=nodes, maximum=4, price=None, scales=True)
+
+
+GROWS = paid("a", nodes=0, maximum=4, scales=True)
+MOST = usd(1000)
+LIMITED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("deployment", {"max_cost_per_hour": MOST}, {}),
+    ("quota", {}, {"quotas": {"ml": Quota(max_cost_per_hour=MOST)}}),
+    ("budget", {}, {"budget": Budget(MOST)}),
+]
+UNKNOWN: list[tuple[str, list[Cluster], str, str]] = [
+    ("where it would be", [dark("a", nodes=0)], "", "price of pool a/gpus"),
+    ("where another one is", [GROWS, dark("b")], "b", "price of pool b/gpus"),
+    ("three", [GROWS, *map(dark, "bcd")], "bcd", "prices of pools b/gpus, c/gpus, d/gpus"),
+    ("more than three", [GROWS, *map(dark, "bcdef")], "bcdef", "prices of pools b/gpus, c/gpus, d/gpus and 2 more"),
+]
+
+
+@pytest.mark.parametrize(("own", "others"), [row[1:] for row in LIMITED], ids=[row[0] for row in LIMITED])
+@pytest.mark.parametrize(("clusters", "on", "named"), [row[1:] for row in UNKNOWN], ids=[row[0] for row in UNKNOWN])
+def test_a_refusal_for_want_of_a_price_names_the_pools(
+    clusters: list[Cluster], on: str, named: str, own: dict[str, Any], others: dict[str, Any]
+) -> None:
+    """The verdict of the first cluster does, what would lift it, and what is said of the limit where something runs."""
+    wanted = deployment("d", 9, WHOLE, **own)
+    made = plan(clusters, [wanted], [live(wanted, name) for name in on], **others)
+    trace = made.trace[wanted.key]
+    assert trace.verdict("a").message.endswith(f"nobody knows the {named}")
+    known = "is known: write its" if named.startswith("price ") else "are known: write their"
+    assert trace.beyond.message == f"would fit on a once the {named} {known} `pricePerHour`"
+    assert [f"nobody knows the {named}" in each.message for each in made.overruns] == [True] * bool(on)
+
+
+def test_a_pool_is_named_no_more_when_what_is_on_it_goes() -> None:
+    """A limit is judged once all that leaves has gone."""
+    wanted, quotas = deployment("d", 1, WHOLE), {"ml": Quota(max_cost_per_hour=MOST)}
+    made = plan([dark("b"), dark("c")], [wanted], [live(wanted, "b"), live(wanted, "c")], quotas=quotas)
+    assert [each.message for each in made.overruns] == [
+        "has a quota on cost, and nobody knows the price of pool b/gpus: it gets nothing more that costs"
+    ]
 
 
 def test_reserved_nodes_count_for_what_they_cost() -> None:
