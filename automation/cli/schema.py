@@ -17,9 +17,7 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
         A kind of manifest (``ModelDeployment``, ``md``), ``Manifest`` for all of them in one, a part of the lock
         (``NamespaceLock``), or an output (``Plan``).
     """
-    import difflib
-
-    from automation.render.kind_names import kind_named
+    from automation.render.kind_names import kind_named, near_kind
     from automation.render.text import line
     from components.errors import UsageError
 
@@ -33,8 +31,8 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
         return 0
     found = kind_named(kind) or {name.lower(): name for name in schemas}.get(kind.lower())
     if found is None:
-        near = difflib.get_close_matches(kind, list(schemas), n=1)
-        raise UsageError(f"there is no kind {kind!r}", help=f"berth schema {near[0]}" if near else "berth schema")
+        meant = near_kind(kind, list(schemas))
+        raise UsageError(f"there is no kind {kind!r}", help=f"berth schema {meant}" if meant else "berth schema")
     sinks.document(schemas[found]())
     return 0
 

@@ -129,6 +129,9 @@ def test_names_can_be_given_back(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "summary", "help_"),
     [
         (("modeldeploymen",), "there is no kind 'modeldeploymen'", "berth get ModelDeployment"),
+        (("Clusters",), "there is no kind 'Clusters'", "berth get InferenceCluster"),
+        (("class",), "there is no kind 'class'", "berth get InferenceClass"),
+        (("gkeclutser",), "there is no kind 'gkeclutser'", "berth get GKECluster"),
         (("qq",), "there is no kind 'qq'", "berth get lists the kinds"),
         (("md", "qwn"), "there is no ModelDeployment 'qwn'", "did you mean `qwen`?"),
         (("md", "-n", "m"), "no ModelDeployment is in a namespace 'm'", "ml"),
