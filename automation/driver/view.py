@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from automation.driver.applier import Report
 from automation.driver.gate import holds_data
@@ -114,8 +115,8 @@ def placement_view(plan: Plan, placed: Placed) -> PlacementView:
     )
 
 
-def shortfall_view(plan: Plan, shortfall: Shortfall) -> ShortfallView:
-    """Return why a deployment does not get all it asks for."""
+def shortfall_view(plan: Plan, shortfall: Shortfall, built: Collection[str] = ()) -> ShortfallView:
+    """Return why a deployment does not get all it asks for; ``built`` are clusters that were planned and are there."""
     trace = plan.schedule.trace.get((shortfall.namespace, shortfall.deployment))
     return ShortfallView(
         deployment=f"{shortfall.namespace}/{shortfall.deployment}",
@@ -123,7 +124,10 @@ def shortfall_view(plan: Plan, shortfall: Shortfall) -> ShortfallView:
         placed=shortfall.placed,
         message=shortfall.message,
         summary=trace.summary if trace else "",
-        verdicts=tuple(verdict_view(each).brief for each in trace.verdicts) if trace else (),
+        verdicts=tuple(
+            verdict_view(replace(each, planned=each.planned and each.cluster not in built)).brief
+            for each in (trace.verdicts if trace else ())
+        ),
         next_replica=remedy_view(trace.beyond) if trace and shortfall.placed < shortfall.wanted else None,
     )
 
@@ -328,6 +332,7 @@ def shrinking_text(pool: Shrinking, stay: Collection[ReplicaId]) -> str:
 
 def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] = ()) -> UpView:
     """Return the report of a run."""
+    built = {name for name, each in report.existing.clusters.items() if each.ready and not each.failure}
     return UpView(
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
@@ -342,7 +347,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
             )
             for each in report.steps
         ),
-        shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
+        shortfalls=tuple(shortfall_view(plan, each, built) for each in plan.schedule.shortfalls),
         notes=(*extra, *closing_notes(plan, report), *(str(owed) for owed in report.owed)),
     )
 

@@ -4,6 +4,7 @@ import pytest
 
 from automation.driver.gate import require_passed
 from automation.driver.run import run_plan
+from automation.driver.view import plan_view, up_view
 from automation.engine.events import Op
 from automation.engine.lease import Lease
 from automation.planning.step import StepKind
@@ -193,6 +194,17 @@ def test_a_cluster_that_leaves_waits_for_a_replica_with_nowhere_to_go(driver: Fa
     assert set(report.existing.clusters) == {"a", "b"}
     assert "search/embed/b/0" in driver.replicas()
     assert driver.plan().schedule.shortfalls
+
+
+def test_a_report_marks_as_planned_only_what_was_not_built(fresh: FakeDriver) -> None:
+    """What this very run has made is there; the plan before it said what it would make."""
+    fresh.write("models/ml/qwen.yaml", deployment("qwen", gpus=8, replicas=9))
+    fresh.runner.faults.initialisations.add("b/serving-gateway")
+    plan = fresh.prepare().plan
+    report = up_view(fresh.session, plan, fresh.up())
+    (before,), (after,) = plan_view(fresh.session, plan).shortfalls, report.shortfalls
+    assert {each.cluster: each.planned for each in before.verdicts} == {"a": True, "b": True}
+    assert {each.cluster: each.planned for each in after.verdicts} == {"a": False, "b": True}
 
 
 def test_a_new_front_door_gets_every_route(driver: FakeDriver) -> None:
