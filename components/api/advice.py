@@ -20,7 +20,7 @@ from components.api.near import did_you_mean
 from components.api.nodes import PathPart
 from components.api.placeable import Placeability
 from components.api.reading import Reading
-from components.api.selectors import inner
+from components.api.selectors import Failing, expressions, inner
 from components.api.source import Source
 from components.api.syntax import duration_seconds
 
@@ -35,8 +35,8 @@ _ZONELESS: Final = ("Nebius", "Vultr")
 """Sources whose clouds take no zones for a pool."""
 
 
-def advise(reading: Reading) -> None:
-    """Record every warning."""
+def advise(reading: Reading, failing: Failing) -> None:
+    """Record every warning; ``failing`` is what was warned of in selectors."""
     for source, environment in reading.documents(Environment):
         _dwell(source, environment)
     for source, cluster in reading.documents(InferenceCluster):
@@ -56,11 +56,20 @@ def advise(reading: Reading) -> None:
         _service(reading, service_source, service)
     for deployment_source, deployment in reading.documents(ModelDeployment):
         refusal = fleet.refusal(deployment)
-        if refusal is not None:
-            message = f"no cluster can ever take this deployment: {refusal.message}"
-            hint, path = _label_hint(reading, deployment), refusal.path(deployment)
+        path = refusal.path(deployment) if refusal is not None else ()
+        if refusal is not None and not _told(deployment, path, refusal.message, failing):
+            message, hint = (
+                f"no cluster can ever take this deployment: {refusal.message}",
+                _label_hint(reading, deployment),
+            )
             within = inner(refusal.position) if refusal.position else None
             deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint, inner=within)
+
+
+def _told(deployment: ModelDeployment, path: tuple[PathPart, ...], refusal: str, failing: Failing) -> bool:
+    """Whether a deployment is refused for a call in its selector that was warned of already."""
+    expression = dict(expressions(deployment)).get(path, "")
+    return any(call.message in refusal for call in failing.get(expression, ()))
 
 
 def _selectors(reading: Reading) -> None:

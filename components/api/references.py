@@ -38,8 +38,7 @@ def check_references(reading: Reading) -> None:
     _same_kubeconfig(reading)
     _front_doors(reading)
     _secrets(reading)
-    check_selectors(reading)
-    advise(reading)
+    advise(reading, check_selectors(reading))
 
 
 def _cluster(reading: Reading, source: Source, cluster: InferenceCluster) -> None:

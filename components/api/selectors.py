@@ -6,7 +6,7 @@ can make succeed, such as `quantity('80GB')`, is warned of.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,7 +31,11 @@ class _Judgement:
     failing: tuple[FailingCall, ...] = ()
 
 
-def check_selectors(reading: Reading) -> None:
+Failing = Mapping[str, Sequence[FailingCall]]
+"""By expression, the calls in it that can only fail; each was warned of where it stands."""
+
+
+def check_selectors(reading: Reading) -> Failing:
     """Record a problem for every selector that does not compile, and for every call in one that can only fail."""
     minor = newest_minor(reading)
     judged: dict[str, _Judgement] = {}
@@ -47,6 +51,7 @@ def check_selectors(reading: Reading) -> None:
             for call in judged[expression].failing:
                 message = f"this part of the selector fails on every device: {_reason(call)}"
                 source.warn(Code.SELECTOR_FAILS, message, path, inner=inner(call.position))
+    return {expression: each.failing for expression, each in judged.items() if each.failing}
 
 
 def inner(position: Position) -> tuple[int, int]:

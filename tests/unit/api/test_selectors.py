@@ -89,6 +89,28 @@ def test_a_text_that_can_be_read_is_not_warned_of(expression: str) -> None:
     assert Code.SELECTOR_FAILS not in {problem.code for problem in result.problems}
 
 
+@pytest.mark.parametrize(
+    ("expression", "codes"),
+    [
+        ("device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('80GB')) >= 0", [Code.SELECTOR_FAILS]),
+        (
+            "device.attributes['gpu.nvidia.com'].cudaComputeCapability.isGreaterThan(semver('9.0'))",
+            [Code.SELECTOR_FAILS],
+        ),
+        ("cidr('10.0.0.0/40').prefixLength() == 3", [Code.SELECTOR_FAILS]),
+        ("false && quantity('80GB').isInteger()", [Code.DEPLOYMENT_UNPLACEABLE, Code.SELECTOR_FAILS]),
+        (
+            "device.attributes['gpu.nvidia.com'].archtecture == 'x' || quantity('80GB').isInteger()",
+            [Code.DEPLOYMENT_UNPLACEABLE, Code.SELECTOR_FAILS],
+        ),
+    ],
+    ids=["a quantity", "a version", "a network", "never asked", "another mistake"],
+)
+def test_one_mistake_in_a_selector_is_one_warning(expression: str, codes: list[Code]) -> None:
+    """That nothing can take the deployment follows from it; what follows from something else is said as well."""
+    assert [each.code for each in load(Edit("qwen", CEL, f'cel: "{expression}"')).problems] == codes
+
+
 AT_FAULT = [
     ("attribute", CEL, 'cel: device.attributes["gpu.nvidia.com"].archtecture == "x"', ".archtecture"),
     ("selector", CEL, 'cel: device.driver == "a"', "device.driver"),
