@@ -12,7 +12,7 @@ from typing import Any
 
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, Label
 from components.lock import MemberShape
-from components.models.claims import POD_CLAIM
+from components.models.claims import pod_claim
 
 ENGINE = "engine"
 """Name of the user's container."""
@@ -36,13 +36,13 @@ _GANG_VARIABLES = (
 class PodPlace:
     """Where a member's pods run and what they find there.
 
-    ``claim_template`` and ``cache_claim`` are names of objects in the pod's namespace, empty when there is none.
+    ``claim_templates`` and ``cache_claim`` are names of objects in the pod's namespace, empty when there is none.
     """
 
     replica: str
     workload: str
     pool: str
-    claim_template: str = ""
+    claim_templates: tuple[str, ...] = ()
     cache_claim: str = ""
 
 
@@ -58,8 +58,11 @@ def member_pod(member: MemberShape, place: PodPlace) -> dict[str, Any]:
         "nodeSelector": {Label.POOL.value: place.pool},
         "tolerations": [{"key": GPU_TAINT_KEY, "operator": "Exists", "effect": GPU_TAINT_EFFECT}],
     }
-    if place.claim_template:
-        pod["resourceClaims"] = [{"name": POD_CLAIM, "resourceClaimTemplateName": place.claim_template}]
+    if place.claim_templates:
+        pod["resourceClaims"] = [
+            {"name": pod_claim(number), "resourceClaimTemplateName": name}
+            for number, name in enumerate(place.claim_templates)
+        ]
     if spec.get("imagePullSecrets"):
         pod["imagePullSecrets"] = [dict(secret) for secret in spec["imagePullSecrets"]]
     beside = [*_helpers(spec, "initContainers"), *_helpers(spec, "sidecars", restartPolicy="Always")]
@@ -117,8 +120,8 @@ def _container(member: MemberShape, place: PodPlace) -> dict[str, Any]:
         container["volumeMounts"].append({"name": "model-cache", "mountPath": CACHE_MOUNT})
     container["volumeMounts"] += given.get("volumeMounts") or ()
     resources = {key: amounts for key, amounts in (given.get("resources") or {}).items() if amounts}
-    if place.claim_template:
-        resources["claims"] = [{"name": POD_CLAIM}]
+    if place.claim_templates:
+        resources["claims"] = [{"name": pod_claim(number)} for number in range(len(place.claim_templates))]
     if resources:
         container["resources"] = resources
     return container

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from components.errors import LockError
 from components.lock import EnginePlacement, EngineShape, MemberPlacement, ReplicaShape
-from components.models.claims import claim_template
+from components.models.claims import claim_templates
 from components.models.disaggregation import disaggregated
 from components.models.manifest import Manifest, Owner
 from components.models.picker import disaggregated_config, picker, unified_config
@@ -54,16 +55,16 @@ def _engine(
     owner: Owner, plan: ReplicaPlan, engine: EngineShape, places: tuple[MemberPlacement, ...], *, minutes: int
 ) -> Iterator[Manifest]:
     name = engine_workload_name(plan.name, engine)
-    pods, claims = {}, []
+    pods: dict[str, dict[str, Any]] = {}
+    claims: list[Manifest] = []
     for member, place in zip(engine.members, places, strict=True):
-        template = claim_template(owner, replica=plan.name, engine=engine, member=member, placement=place)
-        if template:
-            claims.append(template)
+        templates = claim_templates(owner, replica=plan.name, engine=engine, member=member, placement=place)
+        claims += templates
         where = PodPlace(
             replica=plan.name,
             workload=name,
             pool=place.pool,
-            claim_template=template.name if template else "",
+            claim_templates=tuple(template.name for template in templates),
             cache_claim=plan.cache_claim,
         )
         pod = member_pod(member, where)

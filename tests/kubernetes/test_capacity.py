@@ -21,8 +21,22 @@ from typing import Final
 import pytest
 
 from automation.rehearsal.kubernetes.local import LocalCluster
-from automation.scheduling.snapshot import Accounting
-from tests.support.capacity_cases import Pod, PodSet, accepted, draw, node_name, placed_on, pod_object, pool_objects
+from automation.scheduling.snapshot import Accounting, Pool
+from tests.support.capacity_cases import (
+    EFA,
+    HOPPER,
+    Pod,
+    PodSet,
+    accepted,
+    deployment,
+    draw,
+    efa,
+    hopper,
+    node_name,
+    placed_on,
+    pod_object,
+    pool_objects,
+)
 from tests.support.packings import whole, worst
 from tests.support.pod_watch import PodWatch, node_of, refusal
 
@@ -176,6 +190,16 @@ def test_what_device_accounting_lets_on_a_pool_starts_in_every_order(shared: Loc
             break
     assert all(case.pods.promised() for case in cases)
     side_by_side(starts_in_every_order, cases)
+
+
+def test_pods_of_whole_machines_start(shared: LocalCluster, pods: PodWatch) -> None:
+    """Eight GPUs and four network interfaces for each: more devices than one claim may hold."""
+    devices = (hopper(8), efa(32))
+    pool = Pool("whole", "h100", devices, realised=2, maximum=2)
+    wanted = deployment("big", 2, [(8, HOPPER), (32, EFA)])
+    whole_machines = accepted(pool, (wanted,), Accounting.DEVICE)
+    assert len(whole_machines.pods) == 2
+    side_by_side(starts_in_every_order, [Case(shared, pods, whole_machines)])
 
 
 def test_what_only_best_fit_lets_on_a_pool_may_be_left_pending(shared: LocalCluster, pods: PodWatch) -> None:

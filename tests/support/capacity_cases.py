@@ -5,7 +5,7 @@ Berth makes of a replica. Nothing is counted here; ``schedule`` says which repli
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
@@ -105,7 +105,7 @@ class PodSet:
                 + " and ".join(selector["cel"]["expression"] for selector in one["exactly"]["selectors"])
                 for one in requests
             )
-            pods = [pod.name for pod in self.pods if _template(pod) == each.name]
+            pods = [pod.name for pod in self.pods if each.name in _templates(pod)]
             lines.append(f"{', '.join(pods)}: {asked}")
         return "\n".join(lines)
 
@@ -127,14 +127,19 @@ def draw(random: Random, name: str) -> tuple[Pool, tuple[Deployment, ...]]:
 
 
 def _deployment(random: Random, name: str, *, most: int) -> Deployment:
-    requests = tuple(
-        RequestShape(name=f"r{each}", count=random.randint(1, most), selectors=(random.choice(SELECTORS),))
-        for each in range(random.choice((1, 1, 2)))
+    requests = [(random.randint(1, most), random.choice(SELECTORS)) for _ in range(random.choice((1, 1, 2)))]
+    return deployment(name, random.randint(1, 4), requests, copies=random.choice((1, 1, 2)))
+
+
+def deployment(name: str, replicas: int, requests: Sequence[tuple[int, str]], *, copies: int = 1) -> Deployment:
+    """Make a deployment of one engine, whose pods ask for numbers of devices that selectors match."""
+    asked = tuple(
+        RequestShape(name=f"r{number}", count=count, selectors=(selector,))
+        for number, (count, selector) in enumerate(requests)
     )
-    member = MemberShape(role="Standalone", requests=requests, template=template())
-    engines = (EngineShape(name="main", copies=random.choice((1, 1, 2)), members=(member,)),)
-    shape = ReplicaShape(engines=engines)
-    return Deployment("ml", name, random.randint(1, 4), shape, shape_digest(shape))
+    member = MemberShape(role="Standalone", requests=asked, template=template())
+    shape = ReplicaShape(engines=(EngineShape(name="main", copies=copies, members=(member,)),))
+    return Deployment("ml", name, replicas, shape, shape_digest(shape))
 
 
 def accepted(pool: Pool, deployments: tuple[Deployment, ...], accounting: Accounting) -> PodSet:
@@ -166,8 +171,8 @@ def _taken(pool: Pool, member: MemberShape) -> tuple[Demand, bool]:
     return match.demand, sum(kinds) == sum(request.count for request in member.requests)
 
 
-def _template(pod: Pod) -> str:
-    return str(pod.spec["resourceClaims"][0]["resourceClaimTemplateName"])
+def _templates(pod: Pod) -> list[str]:
+    return [claim["resourceClaimTemplateName"] for claim in pod.spec["resourceClaims"]]
 
 
 def node_name(pool: Pool, number: int) -> str:

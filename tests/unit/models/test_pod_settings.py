@@ -14,7 +14,7 @@ from components.models.secrets import secrets_of
 from tests.support.api_manifests import OWN, Edit, files
 from tests.support.samples import container_of, engine, member
 
-PLACE = PodPlace(replica="qwen-5ab63", workload="w", pool="l4", claim_template="devices-1", cache_claim="weights")
+PLACE = PodPlace(replica="qwen-5ab63", workload="w", pool="l4", claim_templates=("devices-1",), cache_claim="weights")
 ENGINE = """\
                 image: vllm/vllm-openai:v0.23.0
                 resources: {requests: {cpu: "8", memory: 64Gi}, limits: {memory: 96Gi}}

@@ -8,8 +8,8 @@ import pytest
 from components.models.pods import PodPlace, member_pod
 from tests.support.samples import container_of, member
 
-PLACE = PodPlace(replica="qwen-5ab63", workload="qwen-5ab63-main-11111", pool="l4", claim_template="devices-1")
-CACHED = PodPlace(replica="qwen-5ab63", workload="w", pool="l4", claim_template="d", cache_claim="modelcache-x")
+PLACE = PodPlace(replica="qwen-5ab63", workload="qwen-5ab63-main-11111", pool="l4", claim_templates=("devices-1",))
+CACHED = PodPlace(replica="qwen-5ab63", workload="w", pool="l4", claim_templates=("d",), cache_claim="modelcache-x")
 PROBE = {
     "httpGet": {"path": "/health", "port": 8000},
     "initialDelaySeconds": 30,

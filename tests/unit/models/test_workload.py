@@ -1,8 +1,19 @@
 """Workloads and claim templates of an engine."""
 
-from components.lock import Claim, EngineShape, MemberPlacement, MemberShape, RequestShape
-from components.models.claims import claim_template
+import pytest
+
+from components.lock import (
+    Claim,
+    EnginePlacement,
+    EngineShape,
+    MemberPlacement,
+    MemberShape,
+    ReplicaShape,
+    RequestShape,
+)
+from components.models.claims import claim_templates
 from components.models.manifest import Owner
+from components.models.replica_objects import ReplicaPlan, replica_objects
 from components.models.workload import engine_workload_name, start_minutes, workload
 from components.naming import workload_name
 from tests.support.samples import engine, member, template
@@ -83,8 +94,7 @@ def test_claim_template_repeats_the_request_as_it_was_written() -> None:
             Claim(request="nic", device_class="efa.networking.k8s.aws"),
         ),
     )
-    manifest = claim_template(OWNER, replica="r-1", engine=engine("main", asks), member=asks, placement=place)
-    assert manifest is not None
+    (manifest,) = claim_templates(OWNER, replica="r-1", engine=engine("main", asks), member=asks, placement=place)
     assert manifest.body["spec"]["spec"]["devices"]["requests"] == [
         {
             "name": "gpu",
@@ -111,8 +121,7 @@ def test_claim_template_has_another_name_when_it_asks_for_something_else() -> No
 
     def name(gpus: int) -> str:
         asks = member(gpus=gpus)
-        manifest = claim_template(OWNER, replica="r-1", engine=engine("main", asks), member=asks, placement=place)
-        assert manifest is not None
+        (manifest,) = claim_templates(OWNER, replica="r-1", engine=engine("main", asks), member=asks, placement=place)
         return manifest.name
 
     assert name(1) == name(1)
@@ -124,4 +133,44 @@ def test_request_without_a_claim_is_not_claimed() -> None:
     """A device that is only matched for placement never stands in a template."""
     asks = member()
     place = MemberPlacement(pool="p")
-    assert claim_template(OWNER, replica="r", engine=engine("main", asks), member=asks, placement=place) is None
+    assert claim_templates(OWNER, replica="r", engine=engine("main", asks), member=asks, placement=place) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "claimed"),
+    [
+        ({"gpu": 8, "nic": 24}, [{"gpu": 8, "nic": 24}]),
+        ({"gpu": 8, "nic": 32}, [{"gpu": 8, "nic": 24}, {"nic": 8}]),
+        ({"nic": 32, "gpu": 8}, [{"nic": 32}, {"gpu": 8}]),
+        ({"nic": 64, "gpu": 1}, [{"nic": 32}, {"nic": 32}, {"gpu": 1}]),
+    ],
+)
+def test_no_claim_is_larger_than_a_claim_may_be(asked: dict[str, int], claimed: list[dict[str, int]]) -> None:
+    """The scheduler fails for ever on a claim of more than 32 devices; a pod may have several claims."""
+    asks = MemberShape(
+        role="Standalone",
+        requests=tuple(RequestShape(name=name, count=count, selectors=("true",)) for name, count in asked.items()),
+        template=template(),
+    )
+    place = MemberPlacement(pool="p", claims=tuple(Claim(request=name, device_class="c") for name in asked))
+    whole = engine("main", asks)
+    plan = ReplicaPlan(
+        name="r-1",
+        shape=ReplicaShape(engines=(whole,)),
+        placement=(EnginePlacement(engine="main", members=(place,)),),
+    )
+    objects = {each.role: each for each in replica_objects(OWNER, plan)}
+    roles = ["claim-main-standalone", "claim-main-standalone-2", "claim-main-standalone-3"][: len(claimed)]
+    templates = [objects[role] for role in roles]
+    assert [
+        {one["name"]: one["exactly"]["count"] for one in each.body["spec"]["spec"]["devices"]["requests"]}
+        for each in templates
+    ] == claimed
+    pod = objects["workload-main"].body["spec"]["template"]["spec"]
+    names = ["devices", "devices-2", "devices-3"][: len(claimed)]
+    assert pod["resourceClaims"] == [
+        {"name": name, "resourceClaimTemplateName": each.name} for name, each in zip(names, templates, strict=True)
+    ]
+    assert pod["containers"][0]["resources"]["claims"] == [{"name": name} for name in names]
+    assert set(roles) <= set(objects["workload-main"].after)
+    assert not {role for role in objects if role.startswith("claim-")} - set(roles)
