@@ -7,12 +7,13 @@ computed once. Each filter is one code; a cluster's verdict is its first failing
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from math import prod
 from operator import or_
 
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
-from automation.scheduling.hosting import Hosting, Hostings, Rank, Way
-from automation.scheduling.needs import EngineNeed, Need, Profile, Profiles
+from automation.scheduling.hosting import Hosting, Hostings, Rank, Way, together
+from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels, Pool
 from automation.scheduling.verdict import Code
 from components.checks.facts import Taint, Toleration
@@ -20,6 +21,9 @@ from components.checks.taints import untolerated
 
 Clusters = int
 """A set of clusters: bit i stands for the cluster at position i."""
+
+Ranked = tuple[tuple[Rank, Clusters], ...]
+"""The clusters that can host something, by the best rank at which they do, best first; each is in one set."""
 
 _STATES = (
     (ClusterState.LOST, Code.LOST),
@@ -44,6 +48,8 @@ class Filters:
         self.profiles: list[Profile] = []
         """By cluster."""
         self._profile_sets: dict[Profile, Clusters] = {}
+        self._kind_sets: dict[PoolKind, Clusters] = {}
+        """The clusters with a pool of a kind."""
         self._index_profiles()
         self.regions = self._index_regions()
         self._in_state = {
@@ -52,10 +58,13 @@ class Filters:
         self._poolless = self._set(not cluster.pools for cluster in self.clusters)
         self._storageless = self._set(not cluster.storage_class for cluster in self.clusters)
         self._failed = self._failed_stagings(caches)
-        self._labelled: dict[tuple[str, str], Clusters] = {}
+        self._labelled = self._index_labels()
+        self._labels: dict[tuple[str, str], Clusters] = {}
         self._selected: dict[tuple[tuple[str, str], ...], Clusters] = {}
         self._tolerated: dict[tuple[Toleration, ...], Clusters] = {}
-        self._ranked: dict[int, tuple[tuple[Rank, Clusters], ...]] = {}
+        self._engines: dict[int, Ranked] = {}
+        self._ranked: dict[int, Ranked] = {}
+        self._ranks: dict[tuple[int, int], Rank] = {}
         taints: dict[tuple[Taint, ...], Clusters] = {}
         for position, cluster in enumerate(self.clusters):
             if cluster.taints:
@@ -97,9 +106,14 @@ class Filters:
 
     def rank(self, need: Need, position: int) -> Rank:
         """Return how the cluster at ``position``, which hosts ``need``, compares before its room is known."""
-        rank = self._hostings.rank(need, self.profiles[position])
-        assert rank is not None
-        return rank
+        profile = self.profiles[position]
+        key = (need.number, profile.number)
+        known = self._ranks.get(key)
+        if known is None:
+            known = self._hostings.rank(need.engines, profile)
+            assert known is not None
+            self._ranks[key] = known
+        return known
 
     def pool_name(self, position: int, pool: Pool) -> str:
         """Return what people call a pool of the cluster at ``position``."""
@@ -118,21 +132,29 @@ class Filters:
         there = sorted((self.position[name], name) for name in found if self.is_there(name))
         return {position: found[name] for position, name in there}
 
-    def ranked(self, need: Need) -> tuple[tuple[Rank, Clusters], ...]:
-        """Return the clusters whose pools can host ``need`` when they are empty and large enough, best rank first."""
+    def ranked(self, need: Need) -> Ranked:
+        """Return the clusters whose pools can host ``need`` when they are empty and large enough."""
         known = self._ranked.get(need.number)
         if known is None:
-            ranks: dict[Rank, Clusters] = {}
-            for profile, clusters in self._profile_sets.items():
-                rank = self._hostings.rank(need, profile)
-                if rank is not None:
-                    ranks[rank] = ranks.get(rank, 0) | clusters
-            known = self._ranked[need.number] = tuple(sorted(ranks.items()))
+            parts = [self._engine_ranked(engine) for engine in need.engines]
+            if prod(map(len, parts)) <= len(self._profile_sets):
+                joined: Ranked = ((together(()), self.everywhere),)
+                for part in parts:
+                    joined = _beside(joined, part)
+                known = _best(joined)
+            else:  # so many prices that few pairs of ranks are on any cluster
+                known = _best(self._by_profile(need.engines))
+            self._ranked[need.number] = known
         return known
 
     def ways(self, engine: EngineNeed) -> Mapping[Way, Clusters]:
         """Return all that an engine could take, room aside, and where."""
         found: dict[Way, Clusters] = {}
+        alone = self._hostings.alone(engine, self._kind_sets)
+        if alone is not None:
+            for kind, _, way in alone:
+                found[way] = found.get(way, 0) | self._kind_sets[kind]
+            return found
         for profile, clusters in self._profile_sets.items():
             for way in self._hostings.ways(engine, profile):
                 found[way] = found.get(way, 0) | clusters
@@ -175,13 +197,38 @@ class Filters:
         """Yield the positions of a set, in order of names."""
         return (position for position, bit in enumerate(reversed(f"{clusters:b}")) if bit == "1")
 
+    def _engine_ranked(self, engine: EngineNeed) -> Ranked:
+        """Look at the kinds of pools where they decide alone: a fleet has few of them, and many layouts."""
+        known = self._engines.get(engine.number)
+        if known is None:
+            alone = self._hostings.alone(engine, self._kind_sets)
+            if alone is None:
+                known = _best(self._by_profile([engine]))
+            else:
+                known = _best((rank, self._kind_sets[kind]) for kind, rank, _ in alone)
+            self._engines[engine.number] = known
+        return known
+
+    def _by_profile(self, engines: Sequence[EngineNeed]) -> Iterator[tuple[Rank, Clusters]]:
+        for profile, clusters in self._profile_sets.items():
+            rank = self._hostings.rank(engines, profile)
+            if rank is not None:
+                yield rank, clusters
+
     def _with_label(self, label: str, value: str) -> Clusters:
         key = (label, value)
-        known = self._labelled.get(key)
+        known = self._labels.get(key)
         if known is None:
-            known = self._set(cluster.labels.get(label) == value for cluster in self.clusters)
-            self._labelled[key] = known
+            known = self._labels[key] = _bits(self._labelled.get(key, ()))
         return known
+
+    def _index_labels(self) -> dict[tuple[str, str], list[int]]:
+        """Return the positions that carry each label; few of them are ever asked for as a set."""
+        members: dict[tuple[str, str], list[int]] = {}
+        for position, cluster in enumerate(self.clusters):
+            for label in cluster.labels.items():
+                members.setdefault(label, []).append(position)
+        return members
 
     def _index_profiles(self) -> None:
         profiles = Profiles()
@@ -190,7 +237,10 @@ class Filters:
             profile = profiles.of(cluster.pools, hardware)
             members.setdefault(profile, []).append(position)
             self.profiles.append(profile)
-        self._profile_sets = {profile: _bits(positions) for profile, positions in members.items()}
+        for profile, positions in members.items():
+            clusters = self._profile_sets[profile] = _bits(positions)
+            for kind in profile.kinds:
+                self._kind_sets[kind] = self._kind_sets.get(kind, 0) | clusters
 
     def _index_regions(self) -> dict[str, Clusters]:
         members: dict[str, list[int]] = {}
@@ -211,8 +261,30 @@ class Filters:
         return int("".join("1" if flag else "0" for flag in flags)[::-1] or "0", 2)
 
 
+def _best(pairs: Iterable[tuple[Rank, Clusters]]) -> Ranked:
+    """Leave every cluster in the set of its best rank, and join sets of equal rank."""
+    found: dict[Rank, Clusters] = {}
+    seen: Clusters = 0
+    for rank, clusters in sorted(pairs):
+        if clusters & ~seen:
+            found[rank] = found.get(rank, 0) | clusters & ~seen
+            seen |= clusters
+    return tuple(found.items())
+
+
+def _beside(some: Ranked, others: Ranked) -> Ranked:
+    """Return the clusters that are in both, by rank of the two together."""
+    return tuple(
+        (together((rank, other)), both)
+        for rank, clusters in some
+        for other, beside in others
+        if (both := clusters & beside)
+    )
+
+
 def _bits(positions: Sequence[int]) -> Clusters:
-    flags = bytearray(b"0" * (positions[-1] + 1))
+    """Return the set of some positions, which are in order."""
+    flags = bytearray(b"0" * (positions[-1] + 1 if positions else 1))
     for position in positions:
         flags[position] = 49  # "1"
     return int(flags[::-1], 2)

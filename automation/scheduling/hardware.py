@@ -4,7 +4,7 @@ Pools whose devices are equal share one value, so that everything that depends o
 of demands, the price of a pod in nodes) is computed once for the whole fleet.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -111,6 +111,11 @@ class Catalogue:
     def __init__(self) -> None:
         self._by_value: dict[tuple[Device, ...], Hardware] = {}
         self._by_object: dict[int, tuple[Sequence[Device], Hardware]] = {}
+
+    @property
+    def all(self) -> Collection[Hardware]:
+        """Every hardware that was asked for."""
+        return self._by_value.values()
 
     def of(self, devices: tuple[Device, ...]) -> Hardware:
         """Return the hardware of a node with these devices; equal devices give the same value."""

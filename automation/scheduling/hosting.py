@@ -67,7 +67,6 @@ class Hostings:
         self._first_fit_only = first_fit_only
         self._fits: dict[tuple[int, int], _Fit | None] = {}
         self._options: dict[tuple[int, int], tuple[Option, ...]] = {}
-        self._ranks: dict[tuple[int, int], Rank | None] = {}
         self._wanted: dict[int, int] = {}
 
     def want(self, need: Need, replicas: int, hardware: Iterable[Hardware]) -> None:
@@ -85,18 +84,10 @@ class Hostings:
         engines = tuple(self.options(engine, profile) for engine in need.engines)
         return engines if all(engines) else None
 
-    def rank(self, need: Need, profile: Profile) -> Rank | None:
-        """Return the rank of the best options together, before room is known; None when ``need`` is not hosted."""
-        unknown, cost, wanted = False, Decimal(0), 0
-        for engine in need.engines:
-            key = (engine.number, profile.number)
-            if key not in self._ranks:
-                self._ranks[key] = self._rank(engine, profile)
-            rank = self._ranks[key]
-            if rank is None:
-                return None
-            unknown, cost, wanted = unknown or rank[0], cost + rank[1], wanted + rank[2]
-        return unknown, cost, wanted
+    def rank(self, engines: Iterable[EngineNeed], profile: Profile) -> Rank | None:
+        """Return the rank of the best options together, before room is known; None when one engine has none."""
+        hosting = [self.options(engine, profile) for engine in engines]
+        return together(options[0].rank for options in hosting) if all(hosting) else None
 
     def options(self, engine: EngineNeed, profile: Profile) -> tuple[Option, ...]:
         """Return every way to host one engine, best first (under ``Compatible`` in the order of pools).
@@ -115,15 +106,23 @@ class Hostings:
         return known
 
     def ways(self, engine: EngineNeed, profile: Profile) -> Iterator[Way]:
-        """Yield what an engine would take by each of its options, without making them where each is one pool."""
-        fits = self._kinds_that_fit(engine, profile)
-        if fits is None:
-            for option in self.options(engine, profile):
-                yield tuple((profile.kinds[pool], demand, pods) for pool, demand, pods in option.adds)
-        else:
-            for kind, fit in fits:
-                pairs = zip(fit.matches, engine.members, strict=True)
-                yield tuple((kind, match.demand, member.pods) for match, member in pairs if match.demand)
+        """Yield what an engine would take by each of its options."""
+        for option in self.options(engine, profile):
+            yield tuple((profile.kinds[pool], demand, pods) for pool, demand, pods in option.adds)
+
+    def alone(self, engine: EngineNeed, kinds: Iterable[PoolKind]) -> list[tuple[PoolKind, Rank, Way]] | None:
+        """Return the kinds of pools that host an engine whatever else their cluster has, and what it takes of them.
+
+        None where pools have to be looked at cluster by cluster.
+        """
+        fits = [(kind, fit) for kind in kinds if kind.takes(engine) and (fit := self._fit(engine, kind))]
+        if len(engine.members) != 1 or not all(fit.plain for _, fit in fits):
+            return None
+        pods = engine.members[0].pods
+        return [
+            (kind, fit.rank, tuple((kind, match.demand, pods) for match in fit.matches if match.demand))
+            for kind, fit in fits
+        ]
 
     def whatever_fabric(self, need: Need, profile: Profile) -> Hosting | None:
         """Return how ``need`` could be hosted if all pools shared what its gangs need: only to explain a refusal."""
@@ -137,29 +136,20 @@ class Hostings:
         )
         return engines if all(engines) else None
 
-    def _rank(self, engine: EngineNeed, profile: Profile) -> Rank | None:
-        fits = self._kinds_that_fit(engine, profile)
-        if fits is None:
-            options = self.options(engine, profile)
-            return options[0].rank if options else None
-        return min((fit.rank for _, fit in fits), default=None)
-
-    def _kinds_that_fit(self, engine: EngineNeed, profile: Profile) -> list[tuple[PoolKind, _Fit]] | None:
-        """Return the kinds of pools that are options each by itself; None where pools have to be looked at together."""
-        fits = [(kind, fit) for kind in profile.kinds if kind.takes(engine) and (fit := self._fit(engine, kind))]
-        together = len(engine.members) > 1 or self._first_fit_only or not all(fit.plain for _, fit in fits)
-        return None if together else fits
-
     def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
         key = (engine.number, kind.number)
         if key not in self._fits:
-            matches = [self.matcher.match(member.requests, kind.hardware) for member in engine.members]
-            taken = tuple(match for match in matches if isinstance(match, Match))
-            fits = len(taken) == len(matches)
-            plain = fits and not any(match.deferred for match in taken) and any(match.demand for match in taken)
-            rank = self._rank_of(engine, [kind] * len(taken), taken) if fits else (True, Decimal(0), 0)
-            self._fits[key] = _Fit(taken, rank, plain) if fits else None
+            self._fits[key] = self._look(engine, kind)
         return self._fits[key]
+
+    def _look(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
+        """Return how all members would run on nodes of one kind; None when some cannot."""
+        found = [self.matcher.match(member.requests, kind.hardware) for member in engine.members]
+        matches = tuple(match for match in found if isinstance(match, Match))
+        if len(matches) < len(found):
+            return None
+        plain = not any(match.deferred for match in matches) and any(match.demand for match in matches)
+        return _Fit(matches, self._rank_of(engine, [kind] * len(matches), matches), plain)
 
     def _single(self, engine: EngineNeed, profile: Profile, *, apart: bool = False) -> Iterator[Option]:
         """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric."""
@@ -220,6 +210,14 @@ def _option(engine: EngineNeed, pools: tuple[int, ...], matches: Sequence[Match]
         adds=tuple((pool, demand, pods) for (pool, demand), pods in adds.items()),
         rank=rank,
     )
+
+
+def together(ranks: Iterable[Rank]) -> Rank:
+    """Return the rank of all engines of a replica from those of each."""
+    unknown, cost, wanted = False, Decimal(0), 0
+    for each in ranks:
+        unknown, cost, wanted = unknown or each[0], cost + each[1], wanted + each[2]
+    return unknown, cost, wanted
 
 
 def adds_of(options: Sequence[Option]) -> list[Add]:

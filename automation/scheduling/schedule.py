@@ -76,12 +76,12 @@ class Pass:
                 raise SchedulingError(f"{'/'.join(deployment.key)}: strategy Compatible is for a whole fleet")
         self.snapshot = snapshot
         self.needs = Needs()
-        catalogue = Catalogue()
+        self.catalogue = Catalogue()
         matcher = Matcher(evaluate)
         self.hostings = Hostings(
             matcher, whole_nodes=snapshot.options.accounting is Accounting.NODE, first_fit_only=compatible
         )
-        self.filters = Filters(snapshot.counted, snapshot.caches, catalogue, self.hostings)
+        self.filters = Filters(snapshot.counted, snapshot.caches, self.catalogue, self.hostings)
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
         budget = snapshot.budget
@@ -113,9 +113,8 @@ class Pass:
         deployments = sorted(self.snapshot.deployments, key=lambda deployment: deployment.key)
         shrinking = self._shrinking(deployments, on)
         works = self.works = {each.key: self._work(each) for each in deployments if each.key not in self.snapshot.held}
-        hardware = list(dict.fromkeys(chain.from_iterable(self.filters.hardware)))
         for work in works.values():
-            self.hostings.want(work.need, work.deployment.replicas, hardware)
+            self.hostings.want(work.need, work.deployment.replicas, self.catalogue.all)
         for work in works.values():
             work.allowed = self.filters.allowed(work.deployment, work.need)
             self.moves.retain(work, self.live.get(work.deployment.key, ()))

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from math import log
-from statistics import mean
+from statistics import mean, median
 
 from automation.scheduling.build import build_snapshot
 from automation.scheduling.changes import NO_CHANGES
@@ -143,7 +143,7 @@ def measure(options: Options) -> dict[str, object]:
     made = schedule(cold)
     seconds = best(2, partial(schedule, cold))
     steady = replace(cold, replicas=live(made))
-    indexed = Pass(replace(cold, deployments=cold.deployments[:1]), cel_evaluate())
+    alone = sorted(map(partial(one, cold), cold.deployments[:25]))
     fewer = best(2, partial(schedule, input_of(5_000, 250, options)))
     smaller = best(2, partial(schedule, input_of(1_250, 1_000, options)))
     return {
@@ -154,10 +154,16 @@ def measure(options: Options) -> dict[str, object]:
         "trace of all of it, s": round(traces(cold), 2),
         "every verdict of one deployment, ms": round(verdicts(made) * 1e3, 1),
         "index of 5,000 clusters, ms": round(best(3, partial(Pass, cold, cel_evaluate())) * 1e3, 1),
-        "one deployment x 10 on the index, ms": round(best(1, indexed.run) * 1e3, 1),
+        "one deployment x 10 on the index, ms": round(median(alone) * 1e3, 1),
+        "the slowest of 25, ms": round(alone[-1] * 1e3, 1),
         "growth exponent, 1,250 to 5,000 clusters": round(log(seconds / smaller, 4), 2),
         "growth exponent, 250 to 1,000 deployments": round(log(seconds / fewer, 4), 2),
     }
+
+
+def one(cold: Snapshot, deployment: Deployment) -> float:
+    """Return how long one deployment takes on an index that nobody has used."""
+    return best(1, Pass(replace(cold, deployments=(deployment,)), cel_evaluate()).run)
 
 
 def traces(snapshot: Snapshot) -> float:
@@ -272,8 +278,8 @@ def main() -> None:
         "Compatible, Node": measure(Options(Strategy.COMPATIBLE, Accounting.NODE)),
     }
     fleet, existing = environment(5_000, 1_000)
-    figures["snapshot of 5,000 clusters and what runs, from manifests and state, s"] = round(
-        best(2, partial(built, fleet, existing)), 2
+    figures["snapshot of 5,000 clusters and what runs, from manifests and state, with its index, s"] = round(
+        best(2, lambda: Pass(built(fleet, existing), cel_evaluate())), 2
     )
     figures["CPU time with limits, without is 1; 200 x 10 on 1,000 clusters, preemption on 60"] = limits()
     figures["placed of what could be placed"] = quality()
