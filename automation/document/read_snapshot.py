@@ -72,6 +72,9 @@ def read_snapshot(file: str, content: bytes) -> Snapshot:
             if each.strategy
         ]
     problems += [Problem(Code.NAME_DUPLICATE, message, file) for message in _twice(document)]
+    problems += [
+        Problem(Code.FIELD_MISSING, message, file, path=path, help=_PLACEMENT) for message, path in _unplaced(document)
+    ]
     if problems:
         raise ConfigError(problems)
     return _Reader(document).snapshot()
@@ -123,6 +126,29 @@ def _dangling(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
         for index, name in enumerate(names):
             if not isinstance(document.shapes.get(name), kind):
                 yield f"there is no {kind.__name__} {name!r} in shapes", f"{group}[{index}].shape"
+
+
+_PLACEMENT = (
+    "write `placement: [{engine: ENGINE, members: [{pool: POOL, claims: [{request: REQUEST, deviceClass: CLASS}]}]}]`,"
+    " an engine's members in the order of its shape"
+)
+
+
+def _unplaced(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
+    """Yield what of the live replicas is on no pool or claims nothing, with its path: nobody could count what it holds.
+
+    An engine of which no member claims anything runs nowhere, so one that asks for devices has claims.
+    """
+    for index, replica in enumerate(document.replicas):
+        shape = document.shapes.get(replica.shape)
+        placed = {each.engine: each.members for each in replica.placement}
+        for engine in shape.engines if isinstance(shape, ReplicaShape) else ():
+            places = placed.get(engine.name, ())
+            if len(places) != len(engine.members):
+                said = f"of {len(engine.members)} members of engine {engine.name!r} {len(places)} have a pool"
+                yield f"{said}: what a live replica holds must be known", f"replicas[{index}].placement"
+            elif any(each.requests for each in engine.members) and not any(each.claims for each in places):
+                yield f"engine {engine.name!r} asks for devices and has no claims", f"replicas[{index}].placement"
 
 
 def _twice(document: SnapshotDocument) -> Iterator[str]:

@@ -244,8 +244,8 @@ class ReplicaPart(Part):
     """The shape that it was stamped with: a name in `shapes`."""
 
     labels: dict[str, str] = Field(default_factory=dict)
-    placement: tuple[EnginePlacement, ...] = ()
-    """By engine, in order, the pool and the claims of each member."""
+    placement: tuple[EnginePlacement, ...]
+    """By engine, in order, the pool and the claims of each member: what it holds."""
 
     stays: str | None = None
     ready: bool = True

@@ -41,6 +41,7 @@ from automation.scheduling.snapshot import (
     Version,
     Versions,
 )
+from components.api.codes import Code
 from components.checks.facts import Taint, Toleration
 from components.errors import ConfigError, UsageError
 from components.lock import CacheEntry, CacheShape, shape_digest
@@ -243,6 +244,50 @@ def test_a_mistake_in_a_snapshot_has_a_place_and_a_reason(old: str, new: str, pl
     lines = [f"{each.where} {each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
     assert place in lines[0]
     assert said in lines[0]
+
+
+RUNNING = """\
+replicas:
+  - namespace: ml
+    deployment: chat
+    cluster: a
+    name: chat-1
+    shape: whole
+    placement:
+      - engine: main
+        members: [{pool: gpus, claims: [{request: gpu, deviceClass: gpu.nvidia.com}]}]
+"""
+
+
+def test_a_live_replica_holds_what_its_placement_says() -> None:
+    """Of two nodes one is left."""
+    made = schedule(read_snapshot("it.yaml", (WRITTEN + RUNNING).encode()))
+    assert [(str(each.id), each.kept) for each in made.placements] == [("ml/chat/a/0", True), ("ml/chat/a/1", False)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (RUNNING[RUNNING.index("    placement:") :], "", "`placement` is missing"),
+        (
+            RUNNING[RUNNING.index("    placement:") :],
+            "    placement: []\n",
+            "of 1 members of engine 'main' 0 have a pool",
+        ),
+        ("engine: main", "engine: other", "of 1 members of engine 'main' 0 have a pool"),
+        ("[{pool: gpus, claims: [{request: gpu, deviceClass: gpu.nvidia.com}]}]", "[]", "0 have a pool"),
+        (", claims: [{request: gpu, deviceClass: gpu.nvidia.com}]", "", "asks for devices and has no claims"),
+    ],
+    ids=["none", "empty", "of another engine", "no members", "no claims"],
+)
+def test_a_live_replica_that_does_not_say_what_it_holds_is_refused(old: str, new: str, said: str) -> None:
+    """It would count for nothing, and its room would be promised to others."""
+    assert old in RUNNING
+    with pytest.raises(ConfigError) as caught:
+        read_snapshot("it.yaml", (WRITTEN + RUNNING.replace(old, new)).encode())
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.path.partition(".")[0]) == (Code.FIELD_MISSING, "replicas[0]")
+    assert said in problem.message
 
 
 def test_a_snapshot_larger_than_any_manifest_is_read_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
