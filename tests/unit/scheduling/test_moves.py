@@ -71,6 +71,14 @@ CASES = [
         {},
     ),
     Case(
+        "its successor is beside it although another cluster would come first",
+        [cluster("a", pool(nodes=2)), cluster("b", pool(nodes=2))],
+        NEW,
+        [live(OLD, "b")],
+        {"b/1": Reason.EDITED},
+        {"b/0": "b/1"},
+    ),
+    Case(
         "an image is surged beside the old one",
         [cluster("a", pool(nodes=2)), cluster("b")],
         NEW,

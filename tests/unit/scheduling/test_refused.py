@@ -1,6 +1,7 @@
 """Refused scale-ups: a pool that gets no more nodes for a while, and who waits for them in vain."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -69,6 +70,33 @@ def test_who_waits_for_refused_nodes_goes_where_there_is_room() -> None:
     assert [(str(each.id), each.reason) for each in made.leaving] == [("ml/d/a/1", Reason.SCALE_UP_REFUSED)]
     again = plan([refusing(), cluster("b")], [WHOLE], after(made, replicas))
     assert where(again) == where(made)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "goes"),
+    [
+        ([waiting("a"), live(WHOLE, "a", 1)], "ml/d/a/0"),
+        ([waiting("a"), waiting("a", 1)], "ml/d/a/1"),
+        ([waiting("a", 1), waiting("a")], "ml/d/a/1"),
+        ([waiting("b"), waiting("a", 1), waiting("a")], "ml/d/a/1"),
+    ],
+    ids=["who has served has the node", "else the lowest index", "in whatever order", "where nodes were refused"],
+)
+def test_the_nodes_that_are_there_are_counted_first(replicas: Sequence[ExistingReplica], goes: str) -> None:
+    """The rest waits in vain; a cluster whose cloud refused nothing is not looked at."""
+    grows = cluster("b", pool("gpus", nodes=0, maximum=4, scales=True))
+    made = plan([refusing(), grows], [replace(WHOLE, replicas=len(replicas))], replicas)
+    assert [(str(each.id), each.reason) for each in made.leaving] == [(goes, Reason.SCALE_UP_REFUSED)]
+
+
+def test_only_what_is_on_the_pool_itself_is_put_aside_to_look_at_it() -> None:
+    """A replica on another pool of the cluster is no pod of somebody else, and takes no node of this one."""
+    both = refusing()
+    both = replace(both, pools=(*both.pools, pool("other")))
+    elsewhere = live(WHOLE, "a", 1, pools="other")
+    made = plan([both, cluster("b")], [WHOLE], [waiting("a"), elsewhere])
+    assert where(made) == ["d@a/0", "d@a/1"]
+    assert not made.leaving
 
 
 @pytest.mark.parametrize(

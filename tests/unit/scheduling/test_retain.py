@@ -58,7 +58,7 @@ CASES = [
         replace(WANTED, cache=CacheNeed("c", "sha256:1", {"x": "y"})),
         leaves=Reason.DESELECTED,
     ),
-    Case("its pool is gone", [cluster("a", pool("other")), cluster("b", labels={"x": "y"})], leaves=Reason.POOL_LEAVES),
+    Case("its pool is gone", [cluster("a", pool("other", nodes=0)), SPARE], leaves=Reason.POOL_LEAVES),
     Case(
         "its pool would be replaced", [cluster("a", pool("gpus", leaving="replaced")), SPARE], leaves=Reason.POOL_LEAVES
     ),
@@ -96,6 +96,16 @@ def test_a_live_replica(case: Case) -> None:
         lost = case.leaves is Reason.CLUSTER_LOST
         assert [str(each.predecessor) for each in made.placements] == ["None" if lost else "ml/d/a/0"]
         assert not made.shortfalls
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in CASES if each.leaves not in (None, Reason.CLUSTER_LOST)], ids=lambda case: case.name
+)
+def test_a_live_replica_that_must_leave_and_has_nowhere_to_go(case: Case) -> None:
+    """Whatever it must leave for, it stays and is counted as missing, and not as waiting for an edit."""
+    made = plan([each for each in case.clusters if each.name == "a"], [case.wanted], [case.replica])
+    assert [(str(each.id), each.reason) for each in made.placements] == [("ml/d/a/0", Reason.NOWHERE_TO_GO)]
+    assert [(each.placed, each.stranded, each.outdated) for each in made.shortfalls] == [(0, 1, 0)]
 
 
 def test_a_stranded_replica_is_named() -> None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from automation.scheduling.order import Standing, key_of, order_of
 from automation.scheduling.snapshot import Deployment, Strategy
 from components.errors import SchedulingError
 from tests.unit.scheduling.builder import cluster, deployment, engine, live, member, plan, pool, where
@@ -32,6 +33,36 @@ def three(strategy: Strategy | None = None) -> Deployment:
 def test_three_replicas_go_where_the_strategy_says(strategy: Strategy, places: list[str]) -> None:
     """Spread: one on each cluster. Pack and Cost: the cheapest while it lasts, for different reasons."""
     assert where(plan(FLEET, [three()], strategy=strategy)) == places
+
+
+@pytest.mark.parametrize("strategy", Strategy, ids=lambda each: each.value)
+def test_what_compares_equal_goes_by_name(strategy: Strategy) -> None:
+    """Of the cluster, and never of its region."""
+    alike = [cluster("b", region="east"), cluster("a", region="west")]
+    assert where(plan(alike, [replace(three(), replicas=1)], strategy=strategy)) == ["d@a/0"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "place"),
+    [(each, "d@a/0" if each is Strategy.COMPATIBLE else "d@b/0") for each in Strategy],
+    ids=str,
+)
+def test_pods_of_one_size_stay_together_and_the_cheaper_is_taken(strategy: Strategy, place: str) -> None:
+    """By all strategies but the predecessor's, which looks at names alone; each goal is asked by itself."""
+    other = deployment("o", 1, WHOLE)
+    small = deployment("d", 1, engine("main", member(1)))
+    mixed = plan([cluster("a", pool(nodes=3)), cluster("b")], [other, small], [live(other, "a")], strategy=strategy)
+    assert place in where(mixed)
+    assert where(plan(FLEET[:2], [replace(three(), replicas=1)], strategy=strategy)) == [place]
+
+
+@pytest.mark.parametrize("strategy", Strategy, ids=lambda each: each.value)
+def test_the_order_of_goals_is_told_as_it_is(strategy: Strategy) -> None:
+    """One word for each part of the key, what counts first before the rest."""
+    first = {"Spread": "fewest own replicas", "Compatible": "fewest own replicas", "Pack": "most own replicas"}
+    told = order_of(strategy)
+    assert told[0] == first.get(strategy, "a known price")
+    assert len(told) == len(key_of(strategy)(Standing(0, 0, mixes=False, rank=(False, Decimal(0), 0), position=0)))
 
 
 @pytest.mark.parametrize("strategy", [Strategy.SPREAD, Strategy.PACK, Strategy.COST], ids=lambda each: each.value)
