@@ -5,12 +5,10 @@ made anew. What only ``BestFit`` lets on it may be left pending: for a sample, h
 
 Pools are drawn at random and judged by ``schedule`` itself. The real scheduler chooses among nodes where a pod fits; a
 preference of the pod (never a requirement) makes it choose as an adversary would. All cases share one cluster, each
-with nodes and a namespace of its own, and run side by side. ``BERTH_TEST_SEED`` and ``BERTH_TEST_CASES`` draw others,
-or more of them.
+with nodes and a namespace of its own, and run side by side.
 """
 
 import itertools
-import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,11 +37,10 @@ from tests.support.capacity_cases import (
 )
 from tests.support.packings import whole, worst
 from tests.support.pod_watch import PodWatch, node_of, refusal
+from tests.support.random_cases import CASES, SEED, again
 
 pytestmark = pytest.mark.kubernetes
 
-SEED: Final = int(os.environ.get("BERTH_TEST_SEED", "1"))
-CASES: Final = int(os.environ.get("BERTH_TEST_CASES", "24"))
 REFUSED: Final = max(4, CASES // 4)
 MOST_PODS: Final = 8
 SIDE_BY_SIDE: Final = 6
@@ -115,10 +112,7 @@ def side_by_side(work: Callable[[Case], str], cases: Sequence[Case]) -> None:
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         said = list(pool.map(run, cases))
     failures = [f"{text}\n{case.pods}" for text, case in zip(said, cases, strict=True) if text]
-    again = (
-        f"again: BERTH_TEST_SEED={SEED} BERTH_TEST_CASES={CASES} pytest -m kubernetes tests/kubernetes/test_capacity.py"
-    )
-    assert not failures, "\n\n".join([f"{len(failures)} of {len(cases)} pools", *failures, again])
+    assert not failures, "\n\n".join([f"{len(failures)} of {len(cases)} pools", *failures, again(__file__)])
 
 
 def anyhow(random: Random, pods: PodSet, some: Iterable[Pod]) -> list[tuple[Pod, int]]:
@@ -145,11 +139,11 @@ def starts_in_every_order(case: Case) -> str:
         return f"left pending when all were created, in the order {names}: {left}; nodes: {case.nodes()}"
     gone = random.sample(range(len(names)), random.randint(1, len(names)))
     case.end(names[each] for each in gone)
-    again = case.start(anyhow(random, pods, [order[each][0] for each in gone]))
-    if left := case.left(again):
+    anew = case.start(anyhow(random, pods, [order[each][0] for each in gone]))
+    if left := case.left(anew):
         ended = [names[each] for each in gone]
-        return f"left pending when {ended} were deleted and {again} created: {left}; nodes: {case.nodes()}"
-    case.end([*(name for number, name in enumerate(names) if number not in gone), *again])
+        return f"left pending when {ended} were deleted and {anew} created: {left}; nodes: {case.nodes()}"
+    case.end([*(name for number, name in enumerate(names) if number not in gone), *anew])
     attack = worst(pods.has, pods.pool.nodes, pods.takes)
     first = {attack.victim, *(number for number, _ in attack.starts)}
     others = [pod for number, pod in enumerate(pods.pods) if number not in first]
