@@ -185,6 +185,26 @@ def test_a_namespace_at_its_quota_cannot_grow_by_an_edit() -> None:
     assert "wanted 4 devices of nvidia-h100; the quota of namespace ml is 8, used 8" in made.shortfalls[0].message
 
 
+def test_a_successor_counts_on_the_least_that_may_go_for_it() -> None:
+    """Of two that are edited one is small; whichever goes first, the quota holds. The large one can change in place."""
+    small, large, new = (
+        deployment("d", 2, what, version=version) for what, version in ((HALF, "a"), (WHOLE, "b"), (WHOLE, "c"))
+    )
+    replicas = [live(small, "a", 0), live(large, "a", 1)]
+    made = plan([paid("a", nodes=9)], [new], replicas, quotas={"ml": Quota({"nvidia-h100": 12})})
+    assert [each.reason for each in made.placements] == [Reason.EDIT_WAITS, Reason.EDITED_IN_PLACE]
+    enough = plan([paid("a", nodes=9)], [new], replicas, quotas={"ml": Quota({"nvidia-h100": 20})})
+    assert {each.reason for each in enough.placements} == {Reason.EDITED}
+
+
+def test_clusters_that_something_else_refuses_are_not_counted_as_limited() -> None:
+    """With limits of two kinds, each sort of clusters is asked by itself."""
+    wanted = deployment("d", 2, WHOLE, max_cost_per_hour=usd(1000))
+    tainted = replace(paid("b"), taints=cluster("x", taints=["k=v:NoSchedule"]).taints)
+    made = plan([paid("a"), tainted, paid("c")], [wanted], quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert "0/3 clusters: 1 tainted, 2 over the quota" in made.shortfalls[0].message
+
+
 def test_a_namespace_at_its_quota_leaves_a_drained_cluster() -> None:
     """What it must leave it does not hold against it."""
     wanted = deployment("d", 1, WHOLE)
@@ -277,11 +297,11 @@ def test_a_refusal_for_want_of_a_price_names_the_pools(
 
 def test_a_pool_is_named_no_more_when_what_is_on_it_goes() -> None:
     """A limit is judged once all that leaves has gone."""
-    wanted, quotas = deployment("d", 1, WHOLE), {"ml": Quota(max_cost_per_hour=MOST)}
-    made = plan([dark("b"), dark("c")], [wanted], [live(wanted, "b"), live(wanted, "c")], quotas=quotas)
-    assert [each.message for each in made.overruns] == [
-        "has a quota on cost, and nobody knows the price of pool b/gpus: it gets nothing more that costs"
-    ]
+    wanted = deployment("d", 1, WHOLE)
+    clusters, replicas = [dark("b"), dark("c", nodes=0)], [live(wanted, "b"), live(wanted, "c")]
+    for limit in ({"quotas": {"ml": Quota(max_cost_per_hour=MOST)}}, {"budget": Budget(MOST)}):
+        (overrun,) = plan(clusters, [wanted], replicas, **limit).overruns
+        assert "nobody knows the price of pool b/gpus" in overrun.message
 
 
 def test_reserved_nodes_count_for_what_they_cost() -> None:

@@ -389,3 +389,14 @@ def test_names_are_kept_and_new_ones_do_not_collide() -> None:
     assert names["ml/e/b/0"] == taken
     assert names["ml/d/c/0"].startswith(taken)
     assert len(names["ml/d/c/0"]) == len(taken) + 5
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["of the first cluster", "of another"])
+def test_room_that_a_change_in_place_frees_is_given_in_the_same_plan(*, first: bool) -> None:
+    """To one that found its cluster full before."""
+    old, new = deployment("d", 2, engine("e", member(4))), deployment("d", 2, engine("e", member(2)))
+    other = deployment("z", 1, engine("e", member(2)))
+    clusters = [cluster("m"), cluster("n" if first else "b", pool(nodes=0))]
+    made = plan(clusters, [new, other], [live(old, "m", 0), live(old, "m", 1)])
+    assert where(made) == ["d@m/0", "d@m/1", "z@m/0"]
+    assert sorted(each.reason for each in made.placements) == [Reason.EDIT_WAITS, Reason.EDITED_IN_PLACE, Reason.PLACED]

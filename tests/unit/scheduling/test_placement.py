@@ -210,6 +210,13 @@ def test_replicas_go(case: Case) -> None:
     assert len(case.target) + sum(each.wanted - each.placed for each in made.shortfalls) == wanted
 
 
+def test_an_own_replica_beside_which_another_one_goes_is_of_its_size() -> None:
+    """The first new one goes where none is; then both clusters are equal, and the name decides."""
+    wanted = deployment("d", 3, WHOLE)
+    made = plan([cluster("a", pool(nodes=9)), cluster("b", pool(nodes=9))], [wanted], [live(wanted, "b")])
+    assert where(made) == ["d@a/0", "d@a/1", "d@b/0"]
+
+
 def pools_of(clusters: Sequence[Cluster], *wanted: Deployment, strategy: Strategy = Strategy.SPREAD) -> list[list[str]]:
     """Return the pools of every engine's members, replica by replica."""
     made = plan(clusters, wanted, strategy=strategy)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from automation.scheduling import preempt
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.freed import freed
 from automation.scheduling.reason import Reason
@@ -135,6 +136,32 @@ def test_several_that_lack_room_share_what_goes() -> None:
     assert victims(made) == ["ml/low/a/0"]
     then = preempting([nodes(1)], [replace(LOW, replicas=1), wanted], [])
     assert where(then) == ["high@a/0", "high@a/1"]
+
+
+def test_nobody_more_goes_where_what_has_gone_is_enough() -> None:
+    """The second half fits beside the first, so the replica on the other cluster stays."""
+    wanted = sized("high", 4, priority=10, replicas=2)
+    made = preempting([nodes(1), nodes(1, "b")], [LOW, wanted], [live(LOW, "a"), live(LOW, "b")])
+    assert victims(made) == ["ml/low/a/0"]
+
+
+def test_what_gave_way_holds_its_room_until_it_has_gone() -> None:
+    """Two give way, one after the other; nobody else gets what they hold, and each is counted once."""
+    low, wanted, other = sized("low", 4, replicas=2), sized("high", 4, priority=10, replicas=2), sized("other", 1)
+    replicas = [live(low, "a", 0), live(low, "a", 1)]
+    made = preempting([nodes(1)], [low, wanted, other], replicas)
+    assert victims(made) == ["ml/low/a/0", "ml/low/a/1"]
+    assert where(made) == []
+    assert where(preempting([nodes(1)], [low, wanted, other], replicas[:1])) == ["high@a/0"]
+
+
+def test_the_search_is_bounded_by_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two live replicas may be looked at in all: for the first that lacks room, and for no other."""
+    wanted = replace(HIGH, replicas=2)
+    monkeypatch.setattr(preempt, "BUDGET", 2)
+    assert len(victims(preempting([nodes(2)], [LOW, wanted], FULL))) == 1
+    monkeypatch.setattr(preempt, "BUDGET", 3)
+    assert len(victims(preempting([nodes(2)], [LOW, wanted], FULL))) == 2
 
 
 def test_what_is_free_beside_the_victims_is_given_to_nobody_else() -> None:
