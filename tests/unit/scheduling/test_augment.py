@@ -73,6 +73,20 @@ def test_what_has_moved_may_move_again() -> None:
     assert where(plan(clusters, [*small, large])) == ["d@r/0", "e@a/0", "y@q/0", "z@p/0"]
 
 
+def test_those_that_moved_together_may_move_again() -> None:
+    """They make room for one that is larger, and then for one that is larger still where they have gone."""
+    clusters = [
+        cluster("a", pool(nodes=2), labels=ONLY_A),
+        cluster("p", pool(nodes=3), labels={"p": "y", "pq": "y"}),
+        cluster("q", labels={"pq": "y"}),
+        cluster("r", pool(nodes=2)),
+    ]
+    small = [*(deployment(name, 1, WHOLE) for name in ("d", "e")), deployment("y", 1, WHOLE, selector={"pq": "y"})]
+    large = deployment("f", 1, engine("main", member(8), copies=2), selector=ONLY_A)
+    largest = deployment("g", 1, engine("main", member(8), copies=3), selector={"p": "y"})
+    assert where(plan(clusters, [*small, large, largest])) == ["d@r/0", "e@r/0", "f@a/0", "g@p/0", "y@q/0"]
+
+
 def test_nothing_moves_when_it_would_not_help() -> None:
     """Where the others cannot all go elsewhere, everything stays as it was placed."""
     small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
@@ -98,10 +112,16 @@ def test_the_predecessors_strategy_never_looks_back() -> None:
 
 
 def test_the_search_is_bounded_by_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any, the greedy answer stands."""
+    """Without any, or with too few, the greedy answer stands."""
     monkeypatch.setattr(augment, "BUDGET", 0)
     anywhere, only_a = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, selector=ONLY_A)
     assert where(plan([A, B], [anywhere, only_a])) == ["d@a/0"]
+    small = [deployment(name, 1, WHOLE) for name in ("d", "e")]
+    large = deployment("f", 1, engine("main", member(8), copies=2), selector=ONLY_A)
+    clusters = [cluster("a", pool(nodes=2), labels=ONLY_A), B, C]
+    for budget, places in ((1, ["d@a/0", "e@a/0"]), (9, ["d@c/0", "e@b/0", "f@a/0"])):
+        monkeypatch.setattr(augment, "BUDGET", budget)
+        assert where(plan(clusters, [*small, large])) == places
 
 
 def test_at_most_a_few_move_for_one(monkeypatch: pytest.MonkeyPatch) -> None:

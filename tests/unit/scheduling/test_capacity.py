@@ -44,8 +44,10 @@ CASES = [
     Case("four whole nodes of two kinds", NODE, 4, {(8, 32): 4}, device=True, by_node=True, best_fit=True),
     Case("halves in both kinds", NODE, 2, {(4, 16): 4}, device=True, by_node=False, best_fit=True),
     Case("the second kind blocks", NODE, 1, {(1, 32): 1, (1, 1): 1}, False, False, False),
+    Case("as many as the scarcer kind takes", NODE, 2, {(1, 8): 8}, device=True, by_node=False, best_fit=True),
+    Case("and one more", NODE, 2, {(1, 8): 9}, device=False, by_node=False, best_fit=False),
     Case("kinds that do not meet", NODE, 1, {(8, 0): 1, (0, 32): 1}, device=True, by_node=False, best_fit=True),
-    Case("best fit fills the tightest gap first", EIGHT, 2, {(5,): 1, (3,): 3, (2,): 1}, False, False, True),
+    Case("best fit fills the tightest gap first", EIGHT, 2, {(5,): 1, (3,): 1, (2,): 4}, False, False, True),
 ]
 
 
@@ -67,21 +69,32 @@ def test_the_victim_is_the_largest_pod_that_could_be_stranded() -> None:
     """A refusal can name whom it protects."""
     assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 10}) == (8,)
     assert Capacity().victim(EIGHT, 10, {(8,): 1, (1,): 9}) is None
+    assert Capacity().victim(EIGHT, 2, {(5,): 1, (4,): 3}) == (5,)
+    assert Capacity().victim(EIGHT, 2, {(4,): 3, (5,): 1}) == (5,)
     assert Capacity(Accounting.BEST_FIT).victim(EIGHT, 10, {(8,): 1, (1,): 10}) is None
 
 
-def test_a_bound_without_any_budget_is_never_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where listing patterns, relaxing or searching is cut short, the answer only grows."""
-    others = [((3,), 3), ((2,), 4)]
-    exact = most_blocked(EIGHT, (1,), others)
-    for name in ("SEARCH_BUDGET", "PIVOT_BUDGET", "PATTERN_BUDGET"):
+BLOCKED: list[tuple[Demand, dict[Demand, int], tuple[int, int, int]]] = [
+    ((1,), {(3,): 3, (2,): 4}, (1, 2, 2)),
+    ((1,), {(7,): 2, (5,): 6, (1,): 6}, (3, 3, 6)),
+    ((2,), {(3,): 7, (4,): 2, (6,): 5, (1,): 4}, (6, 6, 9)),
+    ((1,), {(4,): 5, (7,): 4, (5,): 7, (3,): 5}, (7, 7, 12)),
+    ((4,), {(2,): 2, (3,): 5, (4,): 4}, (5, 5, 7)),
+    ((2,), {(3,): 6, (6,): 3, (7,): 4, (4,): 4}, (8, 8, 11)),
+]
+"""A pod on nodes of eight, the others, and how many nodes they block: exactly, by the relaxation, and by totals."""
+
+
+@pytest.mark.parametrize(("need", "others", "most"), BLOCKED, ids=[str(each[1]) for each in BLOCKED])
+def test_nodes_that_are_blocked_at_worst(
+    need: Demand, others: dict[Demand, int], most: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by search; where searching, relaxing or listing is cut short the answer is a bound, and never too low."""
+    exact, relaxed, crude = most
+    assert most_blocked(EIGHT, need, list(others.items())) == exact
+    for name, bound in (("SEARCH_BUDGET", relaxed), ("PIVOT_BUDGET", crude), ("PATTERN_BUDGET", crude)):
         monkeypatch.setattr(patterns, name, 0)
-        assert most_blocked(EIGHT, (1,), others) >= exact
-
-
-def test_the_search_ends_where_every_packing_was_looked_at() -> None:
-    """The relaxation allows two groups of eight from three threes and four twos; whole groups make one."""
-    assert most_blocked(EIGHT, (1,), [((3,), 3), ((2,), 4)]) == 1
+        assert most_blocked(EIGHT, need, list(others.items())) == bound
 
 
 def test_pods_that_share_no_kind_never_block() -> None:

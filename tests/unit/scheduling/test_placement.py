@@ -284,6 +284,16 @@ def test_a_member_that_asks_for_nothing_rides_with_its_gang() -> None:
     assert [claim.device_class for claim in worker.claims] == ["gpu.nvidia.com"]
 
 
+def test_only_what_claims_costs() -> None:
+    """A coordinator adds nothing to what its engine costs, and a pool that only describes devices is no cheap one."""
+    coordinator = engine("main", member(0, role="Leader"), member(8, role="Worker"))
+    dear = pool("gpus", price=Decimal(9), fabric="x")
+    cheap = replace(dear, price=Decimal(5))
+    assert where(plan([cluster("a", dear), cluster("b", cheap)], [deployment("d", 1, coordinator)])) == ["d@b/0"]
+    described = cluster("a", pool("described", synthetic("gpu"), price=Decimal(1)), dear)
+    assert where(plan([described, cluster("b", cheap)], [deployment("d", 1, WHOLE)])) == ["d@b/0"]
+
+
 def test_copies_and_workers_count() -> None:
     """Three copies of a gang of two take six nodes."""
     copies = engine("main", member(8, role="Leader"), member(8, role="Worker"), copies=3)
