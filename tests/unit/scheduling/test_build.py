@@ -16,6 +16,7 @@ from automation.scheduling.snapshot import (
     Accounting,
     Cluster,
     ClusterState,
+    PoolBefore,
     Refusal,
     Snapshot,
     Strategy,
@@ -25,6 +26,7 @@ from automation.scheduling.snapshot import (
 from components.api.fleet import Fleet
 from components.api.inference_cluster import Fabric
 from components.lock import shape_digest
+from components.lock_model import HeldPool
 from tests.unit.planning.world import H100, World, cache, cluster, deployment, document, fleet
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -338,3 +340,25 @@ def test_what_exists_is_in_the_snapshot_sorted() -> None:
     made = build(world.fleet, backwards)
     assert made == build(world.fleet, existing)
     assert [str(each.id) for each in made.caches] == ["ml/w/a/0", "ml/w/b/0"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "devices", "before"),
+    [
+        (2, 8, None),
+        (1, 8, None),
+        (3, 8, PoolBefore(3, "old")),
+        (2, 4, PoolBefore(2, "old")),
+        (1, 4, PoolBefore(1, "old")),
+    ],
+    ids=["the same", "it grows", "it shrinks", "other devices", "more nodes of other devices"],
+)
+def test_a_pool_is_what_it_was_until_an_edit_that_takes_something_away(
+    nodes: int, devices: int, before: PoolBefore | None
+) -> None:
+    """Fewer nodes, or other devices on them."""
+    device = {"name": "gpu", "deviceClass": "gpu.nvidia.com", "claim": "DRA", "count": devices}
+    held = HeldPool(pool="gpus", class_name="old", nodes=nodes, min_nodes=nodes, max_nodes=nodes, devices=(device,))
+    existing = Existing(clusters={"a": READY}, pools={("a", "gpus"): held})
+    (one,) = build(fleet(cluster("a", nodes=2)), existing).clusters
+    assert one.pools[0].before == before

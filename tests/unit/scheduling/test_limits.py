@@ -452,6 +452,26 @@ def test_a_smaller_successor_makes_room_for_others_only_when_the_old_one_has_gon
     assert where(plan([paid("a")], [new, other], built[:1], quotas=quotas)) == ["d@a/1", "e@a/0"]
 
 
+@pytest.mark.parametrize("quotas", [{}, {"ml": Quota(nodes=9)}], ids=["none", "a quota with room"])
+def test_one_more_that_starts_is_no_successor(quotas: dict[str, Quota]) -> None:
+    """The old one serves on, as there is no room for a successor of its own; a quota that holds changes nothing."""
+    old, new = deployment("d", 2, WHOLE), deployment("d", 2, WHOLE, version="v2")
+    replicas = [live(old, "a", 0), live(new, "a", 1, phase=Phase.STARTING, ready=False)]
+    made = plan([paid("a", nodes=2)], [new], replicas, quotas=quotas)
+    assert [each.reason for each in made.placements] == [Reason.EDIT_WAITS, Reason.KEPT]
+    assert not made.leaving
+
+
+def test_one_that_changed_in_place_may_be_the_successor() -> None:
+    """It never served; the one that does goes for it, both count as one, and a third is let in beside them."""
+    first, old, new = (deployment("d", 1, WHOLE, version=version) for version in "abc")
+    replicas = [live(old, "a", 0), live(first, "a", 1, phase=Phase.STARTING, ready=False)]
+    made = plan([paid("a")], [new, deployment("e", 2, WHOLE)], replicas, quotas={"ml": Quota(nodes=2)})
+    assert [str(each.id) for each in made.placements] == ["ml/d/a/1", "ml/e/a/0"]
+    assert made.placements[0].reason is Reason.EDITED_UNSERVED
+    assert [(str(each.id), str(each.successor)) for each in made.leaving] == [("ml/d/a/0", "ml/d/a/1")]
+
+
 def test_a_move_that_was_cut_short_goes_on() -> None:
     """One of two successors was built: the other one is placed all the same."""
     old, new = deployment("d", 2, WHOLE), deployment("d", 2, WHOLE, version="v2")

@@ -155,6 +155,15 @@ MISSES = [
         "h100",
         "does not satisfy 140",
     ),
+    Miss(
+        "described devices that an earlier request has",
+        ask((5, "name=ib"), (5, "name=ib")),
+        (gpu(), synthetic("ib")),
+        Code.NO_MATCH,
+        "r1",
+        "h100",
+        "does not satisfy name=ib",
+    ),
     Miss("nothing to claim", ask((1, "none")), (synthetic(),), Code.NO_MATCH, "r0", "", "nothing to claim"),
 ]
 
@@ -169,15 +178,17 @@ def test_requests_are_not_met(case: Miss) -> None:
 
 
 def test_an_error_on_a_device_that_the_selector_names_is_not_hidden_by_a_miss() -> None:
-    """A guarded selector is false on the network card and fails on the GPU it is about: the GPU's error counts."""
+    """By its driver, or by a domain of its attributes: then its error counts, and no miss elsewhere."""
 
     def answer(expression: str, device: Device) -> tuple[Outcome, str]:
         return (Outcome.NO_MATCH, "") if device.name == "efa" else (Outcome.ERROR, "no such key: x")
 
-    requests = (("r", 1, ('device.driver == "gpu.nvidia.com" && device.attributes["gpu.nvidia.com"].x',)),)
-    found = Matcher(answer).match(requests, make_hardware(0, (nic(), gpu())))
-    assert isinstance(found, Mismatch)
-    assert (found.code, found.device) == (Code.SELECTOR_ERROR, "h100")
+    expression = 'device.driver == "gpu.nvidia.com" && device.attributes["gpu.nvidia.com"].x'
+    own = gpu(driver="dra.example.com", attributes=(("gpu.nvidia.com/y", "int", 1),))
+    for card, code in ((gpu(), Code.SELECTOR_ERROR), (own, Code.SELECTOR_ERROR), (gpu(driver="x.com"), Code.NO_MATCH)):
+        found = Matcher(answer).match((("r", 1, (expression,)),), make_hardware(0, (nic(), card)))
+        assert isinstance(found, Mismatch)
+        assert (found.code, found.device) == (code, "h100" if code is Code.SELECTOR_ERROR else "efa")
 
 
 def test_each_selector_is_asked_once_per_device_description() -> None:

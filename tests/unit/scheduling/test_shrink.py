@@ -132,9 +132,9 @@ def test_who_leaves_a_pool_that_shrinks(case: Case) -> None:
 SPLIT = deployment("split", 1, engine("big", member(8)), engine("small", member(1)))
 
 
-def split(index: int) -> ExistingReplica:
+def split(wanted: Deployment) -> ExistingReplica:
     """Make a replica with its big engine on one pool, and its small one on another."""
-    replica = live(SPLIT, "a", index)
+    replica = live(wanted, "a")
     big, small = replica.entry.placement
     elsewhere = small.model_copy(update={"members": (small.members[0].model_copy(update={"pool": "other"}),)})
     return replace(replica, entry=replica.entry.model_copy(update={"placement": (big, elsewhere)}))
@@ -142,14 +142,22 @@ def split(index: int) -> ExistingReplica:
 
 def test_a_replica_on_two_pools_leaves_both() -> None:
     """Each pool waits for it; what it has on a pool that keeps its size makes it no larger."""
-    made = plan([cluster("a", shrunk("gpus", 0), shrunk("other", 1)), SPARE], [SPLIT], [split(0)])
+    made = plan([cluster("a", shrunk("gpus", 0), shrunk("other", 1)), SPARE], [SPLIT], [split(SPLIT)])
     assert {each.pool: [str(one) for one in each.excess] for each in made.shrinking} == {
         "gpus": ["ml/split/a/0"],
         "other": ["ml/split/a/0"],
     }
     quarter = [cluster("a", pool("gpus"), shrunk("other", 1, gpu(count=4))), SPARE]
-    made = plan(quarter, [SPLIT, HALF], [split(0), *on(HALF, 1, pools="other")])
+    made = plan(quarter, [SPLIT, HALF], [split(SPLIT), *on(HALF, 1, pools="other")])
     assert [str(one) for each in made.shrinking for one in each.excess] == ["ml/half/a/0"]
+
+
+def test_a_replica_that_leaves_one_pool_holds_nothing_on_the_other() -> None:
+    """It is the smaller one and comes first, but has no room on the one pool; so it takes none on the other."""
+    pair = deployment("pair", 1, engine("big", member(4)), engine("small", member(1)))
+    clusters = [cluster("a", shrunk("gpus", 1), shrunk("other", 0)), SPARE]
+    made = plan(clusters, [pair, replace(WHOLE, replicas=1)], [split(pair), *on(WHOLE, 1)])
+    assert [[str(one) for one in each.excess] for each in made.shrinking] == [["ml/pair/a/0"], ["ml/pair/a/0"]]
 
 
 def test_with_nowhere_to_go_it_stays_and_is_counted() -> None:

@@ -133,3 +133,15 @@ def test_a_replica_that_waits_for_its_turn_is_not_changed_in_place() -> None:
     # The same edit where nothing has room beside it is made in place, limit or not.
     tight = plan([wide("a", nodes=2)], [first], before[:2], max_surge=1)
     assert Reason.EDITED_IN_PLACE in {each.reason for each in tight.placements}
+
+
+def test_a_cluster_that_takes_no_more_successors_is_passed_over() -> None:
+    """By the second successor, also where its predecessor is there; not by what is new."""
+    edited = [deployment(name, 1, WHOLE, version="v2") for name in "de"]
+    before = [live(each, "b", version="v1") for each in edited]
+    made = plan([wide("a"), wide("b")], edited, before, max_surge_per_cluster=1)
+    assert where(made) == ["d@b/1", "e@a/0"]
+    moving, fresh = deployment("d", 1, WHOLE), deployment("e", 2, WHOLE)
+    drained = wide("x", taints=["k=v:NoExecute"])
+    made = plan([wide("a"), drained], [moving, fresh], [live(moving, "x")], max_surge_per_cluster=1)
+    assert where(made) == ["d@a/0", "e@a/0", "e@a/1"]
