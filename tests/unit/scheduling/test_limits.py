@@ -299,8 +299,8 @@ def test_a_pool_is_named_no_more_when_what_is_on_it_goes() -> None:
     """A limit is judged once all that leaves has gone."""
     wanted = deployment("d", 1, WHOLE)
     clusters, replicas = [dark("b"), dark("c", nodes=0)], [live(wanted, "b"), live(wanted, "c")]
-    for limit in ({"quotas": {"ml": Quota(max_cost_per_hour=MOST)}}, {"budget": Budget(MOST)}):
-        (overrun,) = plan(clusters, [wanted], replicas, **limit).overruns
+    for _, _, limits in LIMITED[1:]:
+        (overrun,) = plan(clusters, [wanted], replicas, **limits).overruns
         assert "nobody knows the price of pool b/gpus" in overrun.message
 
 
