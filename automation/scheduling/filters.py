@@ -100,6 +100,14 @@ class Filters:
         """Return how it would host ``need`` if its pools shared what gangs need: only to explain a refusal."""
         return self._hostings.whatever_fabric(need, self.profiles[position])
 
+    def on_spot(self, need: Need, position: int) -> Hosting | None:
+        """Return how it would host ``need`` if that might run on spot nodes: only to say what a change would do."""
+        return self._hostings.on_spot(need, self.profiles[position])
+
+    def has_devices(self, need: Need) -> bool:
+        """Whether some cluster, in whatever state, has devices for all of ``need``."""
+        return any(self._hostings.has_devices(need, profile) for profile in self._profile_sets)
+
     def alike(self, position: int) -> Clusters:
         """Return the clusters whose pools are of the same kinds, in the same order."""
         return self._profile_sets[self.profiles[position]]

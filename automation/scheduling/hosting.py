@@ -136,6 +136,26 @@ class Hostings:
         )
         return engines if all(engines) else None
 
+    def on_spot(self, need: Need, profile: Profile) -> Hosting | None:
+        """Return how ``need`` could be hosted if it might run on spot nodes: only to say what a change would do."""
+        engines = tuple(tuple(self._single(engine, profile, spot=True)) for engine in need.engines)
+        return engines if all(engines) else None
+
+    def has_devices(self, need: Need, profile: Profile) -> bool:
+        """Whether there are devices for every member, on whatever pools, and something to claim for every engine."""
+        for engine in need.engines:
+            found = [
+                [
+                    match.demand
+                    for kind in profile.kinds
+                    if isinstance(match := self.matcher.match(member.requests, kind.hardware), Match)
+                ]
+                for member in engine.members
+            ]
+            if not all(found) or not any(demand for demands in found for demand in demands):
+                return False
+        return True
+
     def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
         key = (engine.number, kind.number)
         if key not in self._fits:
@@ -151,10 +171,16 @@ class Hostings:
         plain = not any(match.deferred for match in matches) and any(match.demand for match in matches)
         return _Fit(matches, self._rank_of(engine, [kind] * len(matches), matches), plain)
 
-    def _single(self, engine: EngineNeed, profile: Profile, *, apart: bool = False) -> Iterator[Option]:
-        """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric."""
+    def _single(
+        self, engine: EngineNeed, profile: Profile, *, apart: bool = False, spot: bool = False
+    ) -> Iterator[Option]:
+        """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric.
+
+        With ``spot`` it may run on spot nodes, whatever it says.
+        """
         for number, kind in enumerate(profile.kinds):
-            fit = self._fit(engine, kind) if kind.admits(engine) and kind.connects(engine) is not apart else None
+            admits = kind.open if spot else kind.admits(engine)
+            fit = self._fit(engine, kind) if admits and kind.connects(engine) is not apart else None
             if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
                 yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
 

@@ -29,7 +29,7 @@ class Answer(StrEnum):
     CHANGE = "change"
     """There is room after a change that somebody has to make."""
     NEVER = "never"
-    """No pool of any cluster could carry it."""
+    """No cluster has such devices, whatever is changed otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,9 @@ class Remedy:
     cluster: str = ""
     growth: tuple[Growth, ...] = ()
 
+
+_SEVERAL = Remedy(Answer.CHANGE, "would need several changes: see what each cluster says")
+_NEVER = Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
 
 _LIFTABLE = (Code.NOT_READY, Code.TAINTED, Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE, Code.CACHE_FAILED)
 """Refusals that a person can lift without another machine."""
@@ -135,21 +138,28 @@ class Remedies:
                     name = self._filters.clusters[position].name
                     return Remedy(Answer.CHANGE, f"would fit on {name} once {_LIFTED[code]}", name)
         if hosts:
-            return Remedy(Answer.CHANGE, "would need several changes: see what each cluster says")
-        return self._connected(work, refused) or Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
+            return _SEVERAL
+        alone = self._unlike(work, refused)
+        return alone or (_SEVERAL if self._filters.has_devices(work.need) else _NEVER)
 
-    def _connected(self, work: Work, refused: Mapping[Code, Clusters]) -> Remedy | None:
-        """Find a cluster that lacks nothing but the network between the nodes of a gang."""
+    def _unlike(self, work: Work, refused: Mapping[Code, Clusters]) -> Remedy | None:
+        """Find a cluster whose pools lack nothing but the network between the nodes of a gang, or leave for spot."""
         clusters = self._filters.everywhere
         for code, others in refused.items():
             clusters &= self._filters.everywhere if code is Code.NO_MATCH else ~others
+        ways = f": {FABRIC_LINES}" if work.deployment.fabric is None else ""
         for position in self._filters.members(clusters):
-            hosting = self._filters.whatever_fabric(work.need, position)
-            if hosting is not None and self._ledger.room(position, hosting) is not None:
-                name = self._filters.clusters[position].name
-                ways = f": {FABRIC_LINES}" if work.deployment.fabric is None else ""
+            name = self._filters.clusters[position].name
+            if self._has_room(position, self._filters.whatever_fabric(work.need, position)):
                 return Remedy(Answer.CHANGE, f"would fit on {name} if its nodes shared what a gang needs{ways}", name)
+            if self._has_room(position, self._filters.on_spot(work.need, position)):
+                return Remedy(
+                    Answer.CHANGE, f"would fit on {name} if it might run on spot nodes: write `spot: true`", name
+                )
         return None
+
+    def _has_room(self, position: int, hosting: Hosting | None) -> bool:
+        return hosting is not None and self._ledger.room(position, hosting) is not None
 
     def _hosting(self, work: Work, clusters: int) -> Iterator[tuple[int, Hosting]]:
         for position in self._filters.members(clusters):

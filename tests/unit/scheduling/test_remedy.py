@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from automation.scheduling.headroom import headroom
 from automation.scheduling.remedy import Answer
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Cluster, Deployment, Pool, Snapshot
+from automation.scheduling.snapshot import Cluster, Deployment, Pool, Purchase, Snapshot
 from tests.unit.scheduling.builder import (
     cluster,
     deployment,
@@ -112,6 +112,34 @@ CASES = [
         deployment("d", 1, engine("main", member(8, "none"))),
         Answer.NEVER,
         "never fits: no pool of any cluster can carry it",
+    ),
+    Case(
+        "its pools are spot ones",
+        [cluster("a", pool(purchase=Purchase.SPOT))],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a if it might run on spot nodes: write `spot: true`",
+    ),
+    Case(
+        "spot nodes of other devices",
+        [cluster("a", pool("gpus", gpu("a100", 8, 40), purchase=Purchase.SPOT))],
+        deployment("d", 1, engine("e", member(8, "80"))),
+        Answer.NEVER,
+        "never fits: no pool of any cluster can carry it",
+    ),
+    Case(
+        "spot ones behind a taint",
+        [cluster("a", pool(purchase=Purchase.SPOT), taints=["k=v:NoSchedule"])],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would need several changes: see what each cluster says",
+    ),
+    Case(
+        "too few nodes, and no network between them",
+        [cluster("a", pool())],
+        deployment("d", 1, gang()),
+        Answer.CHANGE,
+        "would need several changes: see what each cluster says",
     ),
     Case("no cluster", [], deployment("d", 1, WHOLE), Answer.NEVER, "never fits: no pool of any cluster can carry it"),
 ]
