@@ -15,6 +15,7 @@ from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.refused import Refused
+from automation.scheduling.snapshot import ClusterState
 from automation.scheduling.verdict import FABRIC_LINES, Code
 from automation.scheduling.work import Work
 
@@ -111,7 +112,7 @@ class Remedies:
                 continue
             missing = self._grown(position, hosting, self._present(position))
             if not missing:
-                return Remedy(Answer.NOW, f"fits now on {name}", name)
+                return Remedy(Answer.NOW, self._now(position), name)
             scaled.append((name, missing))
         if scaled:
             name, growth = min(scaled, key=_least)
@@ -124,6 +125,11 @@ class Remedies:
             name, growth = min(growths, key=_least)
             return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}", name, growth)
         return self._lifted(work)
+
+    def _now(self, position: int) -> str:
+        cluster = self._filters.clusters[position]
+        planned = cluster.state is ClusterState.PLANNED
+        return f"fits on {cluster.name} once it is built" if planned else f"fits now on {cluster.name}"
 
     def _lifted(self, work: Work) -> Remedy:
         """Find a cluster that has room and is refused for one thing alone that a person can lift."""

@@ -44,6 +44,13 @@ PRICED = pool("gpus", nodes=1, price=Decimal("98.5"))
 CASES = [
     Case("room", [cluster("a", pool(nodes=2))], deployment("d", 1, WHOLE), Answer.NOW, "fits now on a"),
     Case(
+        "room on a cluster of this plan",
+        [cluster("a", pool(nodes=2), state="planned")],
+        deployment("d", 1, WHOLE),
+        Answer.NOW,
+        "fits on a once it is built",
+    ),
+    Case(
         "room that has to come",
         [cluster("a", pool(nodes=1, maximum=3, scales=True))],
         deployment("d", 1, WHOLE),
