@@ -5,10 +5,11 @@ operations for ten clusters and for ten thousand, and everything that depends on
 computed once. Each filter is one code; a cluster's verdict is its first failing one in order of severity.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import prod
 from operator import or_
+from typing import TypeVar
 
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
@@ -16,7 +17,7 @@ from automation.scheduling.hosting import Hosting, Hostings, Rank, Way, together
 from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels, Pool
 from automation.scheduling.verdict import Code
-from components.checks.facts import Taint, Toleration
+from components.checks.facts import Toleration
 from components.checks.taints import untolerated
 
 Clusters = int
@@ -24,6 +25,8 @@ Clusters = int
 
 Ranked = tuple[tuple[Rank, Clusters], ...]
 """The clusters that can host something, by the best rank at which they do, best first; each is in one set."""
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 _STATES = (
     (ClusterState.LOST, Code.LOST),
@@ -51,12 +54,10 @@ class Filters:
         self._kind_sets: dict[PoolKind, Clusters] = {}
         """The clusters with a pool of a kind."""
         self._index_profiles()
-        self.regions = self._index_regions()
-        self._in_state = {
-            state: self._set(cluster.state is state for cluster in self.clusters) for state in ClusterState
-        }
-        self._poolless = self._set(not cluster.pools for cluster in self.clusters)
-        self._storageless = self._set(not cluster.storage_class for cluster in self.clusters)
+        self.regions = dict(sorted(_grouped(cluster.region for cluster in self.clusters).items()))
+        self._in_state = _grouped(cluster.state for cluster in self.clusters)
+        self._poolless = _grouped(not cluster.pools for cluster in self.clusters).get(True, 0)
+        self._storageless = _grouped(not cluster.storage_class for cluster in self.clusters).get(True, 0)
         self._failed = self._failed_stagings(caches)
         self._labelled = self._index_labels()
         self._labels: dict[tuple[str, str], Clusters] = {}
@@ -65,16 +66,12 @@ class Filters:
         self._engines: dict[int, Ranked] = {}
         self._ranked: dict[int, Ranked] = {}
         self._ranks: dict[tuple[int, int], Rank] = {}
-        taints: dict[tuple[Taint, ...], Clusters] = {}
-        for position, cluster in enumerate(self.clusters):
-            if cluster.taints:
-                taints[cluster.taints] = taints.get(cluster.taints, 0) | (1 << position)
-        self._taints = tuple(taints.items())
+        self._taints = tuple(_grouped(cluster.taints for cluster in self.clusters).items())
 
     def refused(self, deployment: Deployment, need: Need) -> Iterator[tuple[Code, Clusters]]:
         """Yield every filter with the clusters that it refuses, worst first; a cluster may fall to several."""
         for state, code in _STATES:
-            yield code, self._in_state[state]
+            yield code, self._in_state.get(state, 0)
         yield Code.TAINTED, self.everywhere & ~self.tolerated(deployment.tolerations)
         yield Code.DESELECTED, self.everywhere & ~self.selected(deployment.selector)
         cache = deployment.cache
@@ -240,21 +237,12 @@ class Filters:
 
     def _index_profiles(self) -> None:
         profiles = Profiles()
-        members: dict[Profile, list[int]] = {}
-        for position, (cluster, hardware) in enumerate(zip(self.clusters, self.hardware, strict=True)):
-            profile = profiles.of(cluster.pools, hardware)
-            members.setdefault(profile, []).append(position)
-            self.profiles.append(profile)
-        for profile, positions in members.items():
-            clusters = self._profile_sets[profile] = _bits(positions)
+        for cluster, hardware in zip(self.clusters, self.hardware, strict=True):
+            self.profiles.append(profiles.of(cluster.pools, hardware))
+        self._profile_sets = _grouped(self.profiles)
+        for profile, clusters in self._profile_sets.items():
             for kind in profile.kinds:
                 self._kind_sets[kind] = self._kind_sets.get(kind, 0) | clusters
-
-    def _index_regions(self) -> dict[str, Clusters]:
-        members: dict[str, list[int]] = {}
-        for position, cluster in enumerate(self.clusters):
-            members.setdefault(cluster.region, []).append(position)
-        return {region: _bits(positions) for region, positions in sorted(members.items())}
 
     def _failed_stagings(self, caches: Sequence[ExistingCache]) -> dict[tuple[str, str, str], Clusters]:
         failed: dict[tuple[str, str, str], Clusters] = {}
@@ -263,10 +251,6 @@ class Filters:
                 key = (each.id.namespace, each.id.cache, each.entry.shape)
                 failed[key] = failed.get(key, 0) | (1 << self.position[each.id.cluster])
         return failed
-
-    @staticmethod
-    def _set(flags: Iterable[bool]) -> Clusters:
-        return int("".join("1" if flag else "0" for flag in flags)[::-1] or "0", 2)
 
 
 def _best(pairs: Iterable[tuple[Rank, Clusters]]) -> Ranked:
@@ -288,6 +272,14 @@ def _beside(some: Ranked, others: Ranked) -> Ranked:
         for other, beside in others
         if (both := clusters & beside)
     )
+
+
+def _grouped(keys: Iterable[_Key]) -> dict[_Key, Clusters]:
+    """Return the clusters of each key, of keys in the order of clusters."""
+    members: dict[_Key, list[int]] = {}
+    for position, key in enumerate(keys):
+        members.setdefault(key, []).append(position)
+    return {key: _bits(positions) for key, positions in members.items()}
 
 
 def _bits(positions: Sequence[int]) -> Clusters:

@@ -83,6 +83,10 @@ class Ledger:
         """Whether pods of these options would share a pool with pods of another size, which costs room."""
         return any(self._mixed(cluster, {}, option) for option in options)
 
+    def must_mix(self, cluster: int, hosting: Iterable[Sequence[Option]]) -> bool:
+        """Whether pods would, by whatever options engines take: it is known without a look at the room."""
+        return any(all(self._mixed(cluster, {}, option) for option in options) for options in hosting)
+
     def _first(self, cluster: int, trial: Trial, options: Sequence[Option]) -> Option | None:
         if len(options) > 1 and not self._first_fit_only:
             options = sorted(options, key=lambda option: self._mixed(cluster, trial, option))
@@ -96,7 +100,9 @@ class Ledger:
             return False
         for pool, demand, _ in option.adds:
             pods = self.loads[cluster][pool].pods
-            if len(pods) > 1 or (pods and demand not in pods) or any(each != demand for each in trial.get(pool, ())):
+            if len(pods) > 1 or (pods and demand not in pods):
+                return True
+            if pool in trial and any(each != demand for each in trial[pool]):
                 return True
         return False
 

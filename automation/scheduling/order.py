@@ -7,7 +7,7 @@ kept sorted once; only the heads of buckets and the clusters that hold own repli
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from automation.scheduling.hosting import Rank
 from automation.scheduling.snapshot import Deployment, Strategy
@@ -15,8 +15,7 @@ from automation.scheduling.snapshot import Deployment, Strategy
 Key = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):  # made for every look at a cluster, so it is the cheapest kind of value
     """What a key is made of for one cluster at one moment."""
 
     own: int

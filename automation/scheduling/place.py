@@ -53,6 +53,8 @@ class _Search:
     """A heap by region. Own replicas in the region are left out of its keys: they are the same for all of them."""
     heads: list[tuple[Key, str]] = field(default_factory=list)
     """A heap of the best candidate of each region by its whole key; one that is outdated is passed over."""
+    shown: dict[str, Key | None] = field(default_factory=dict)
+    """The key by which each region stands among them now; None for one that has no candidate left."""
 
 
 class Placer:
@@ -91,19 +93,17 @@ class Placer:
         self._begin(search)
         while search.heads:
             key, region = heappop(search.heads)
-            inside = search.inside[region]
-            if not inside or key != self._whole_key(search, inside[0]):
+            if key is not search.shown[region]:
                 continue
-            _, position, bucket, mixing = heappop(inside)
-            options = self._known_room(search, position, release)
+            _, position, bucket, mixing = heappop(search.inside[region])
+            pure = not mixing and search.strategy is not Strategy.COMPATIBLE
+            waits = pure and self._ledger.must_mix(position, self._filters.hosting(work.need, position) or ())
+            options = None if waits else self._known_room(search, position, release)
             if bucket is not None:
                 self._advance(search, bucket)
-            mixes = not mixing and search.strategy is not Strategy.COMPATIBLE
-            if options is None:
-                pass
-            elif mixes and self._ledger.mixes(position, options):
+            if waits or (pure and options is not None and self._ledger.mixes(position, options)):
                 self._push(search, position, None, mixes=True)
-            else:
+            elif options is not None:
                 search.regions[region] += 1
                 self.seat(work, (position, options), release, own=search.own)
                 self._push(search, position, None, mixes=False)
@@ -262,8 +262,9 @@ class Placer:
     def _show(self, search: _Search, region: str) -> None:
         """Let the best candidate of a region stand beside those of the others."""
         inside = search.inside[region]
-        if inside:
-            heappush(search.heads, (self._whole_key(search, inside[0]), region))
+        key = search.shown[region] = self._whole_key(search, inside[0]) if inside else None
+        if key is not None:
+            heappush(search.heads, (key, region))
 
     def _whole_key(self, search: _Search, candidate: _Candidate) -> Key:
         _, position, _, mixes = candidate

@@ -43,7 +43,7 @@ OUTDATED = frozenset({Reason.EDITED, Reason.RECLAIMED})
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What a shape on a placement means on a cluster with certain pools; shared by all replicas alike."""
+    """What a replica's shape and placement mean on its cluster as it is now."""
 
     adds: tuple[Add, ...]
     pools: tuple[int, ...]
@@ -66,15 +66,7 @@ class Judge:
         """Replicas that never served and wait for nodes that were refused; ``starved`` finds them."""
         self.stuck: frozenset[int] = frozenset()
         """Clusters (positions) that have not been ready for too long."""
-        self._standings: dict[tuple[str, object, int], _Standing] = {}
-        layouts: dict[tuple[object, ...], int] = {}
-        self._layouts = [
-            layouts.setdefault(
-                tuple((pool.name, each.number) for pool, each in zip(cluster.pools, hardware, strict=True)),
-                len(layouts),
-            )
-            for cluster, hardware in zip(filters.clusters, filters.hardware, strict=True)
-        ]
+        self._standings: dict[ReplicaId, _Standing] = {}
 
     def judge(self, replica: ExistingReplica, deployment: Deployment) -> Reason:
         """Return KEPT, or the first reason why ``replica`` is to be forgotten, to move, or to be replaced."""
@@ -126,10 +118,9 @@ class Judge:
             yield Reason.SCALE_UP_REFUSED
 
     def _standing(self, replica: ExistingReplica, position: int) -> _Standing:
-        key = (replica.entry.shape, replica.entry.placement, self._layouts[position])
-        known = self._standings.get(key)
+        known = self._standings.get(replica.id)
         if known is None:
-            known = self._standings[key] = self._look(replica, position)
+            known = self._standings[replica.id] = self._look(replica, position)
         return known
 
     def _look(self, replica: ExistingReplica, position: int) -> _Standing:

@@ -103,11 +103,12 @@ class Work:
     @property
     def lacking(self) -> dict[Reason, int]:
         """How many of those (PLACED), and of those that must leave their place (MOVED), have no place yet."""
-        found = Counter([each.reason for each in self.pending] + [each.reason for each in self.new])
-        found.update(each.reason for each in self.awaited)
+        found = [each.reason for each in self.pending]
+        found += [each.reason for each in self.new]
+        found += [each.reason for each in self.awaited]
         return {
-            Reason.PLACED: self.missing - found[Reason.PLACED],
-            Reason.MOVED: min(len(self.moving) - found[Reason.MOVED], self.surge_left),
+            Reason.PLACED: self.missing - found.count(Reason.PLACED),
+            Reason.MOVED: min(len(self.moving) - found.count(Reason.MOVED), self.surge_left),
         }
 
     @property

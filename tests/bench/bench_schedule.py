@@ -3,7 +3,8 @@
 One deployment, a cold pass, a steady pass, their growth, the trace, the snapshot; what limits and preemption cost
 beside the same pass without them; then what is placed of what could be, by fleets. Run by hand or by ``make bench``.
 Times are CPU seconds of one process, the best of a few runs; the growth figures and what limits cost are ratios within
-the same run, so they hold on any machine. Nothing is asserted.
+the same run, so they hold on any machine. A busy or slow machine shows in the yardstick, a fixed piece of plain Python
+that is timed before and after; passes are given in yardsticks too. Nothing is asserted.
 """
 
 import json
@@ -131,6 +132,18 @@ def best(times: int, what: Callable[[], object]) -> float:
     return min(taken)
 
 
+def yardstick() -> float:
+    """Return how long a fixed piece of plain Python takes: dictionaries, tuples and whole numbers, as a pass does."""
+
+    def work() -> None:
+        counts: dict[tuple[int, int], int] = {}
+        for number in range(400_000):
+            key = (number % 1_024, number & 7)
+            counts[key] = counts.get(key, 0) + number
+
+    return best(5, work)
+
+
 def input_of(clusters: int, number: int, options: Options) -> Snapshot:
     """Make a fleet on which nothing runs."""
     dice = random.Random(7)  # noqa: S311 (a fixed fleet, not a secret)
@@ -141,8 +154,11 @@ def measure(options: Options) -> dict[str, object]:
     """Take the figures of one strategy and accounting."""
     cold = input_of(5_000, 1_000, options)
     made = schedule(cold)
+    before = yardstick()
     seconds = best(2, partial(schedule, cold))
     steady = replace(cold, replicas=live(made))
+    again = best(2, partial(schedule, steady))
+    unit = (before + yardstick()) / 2
     alone = sorted(map(partial(one, cold), cold.deployments[:25]))
     fewer = best(2, partial(schedule, input_of(5_000, 250, options)))
     smaller = best(2, partial(schedule, input_of(1_250, 1_000, options)))
@@ -150,7 +166,10 @@ def measure(options: Options) -> dict[str, object]:
         "cold pass, 1,000 x 10 on 5,000 clusters, s": round(seconds, 2),
         "placed": len(made.placements),
         "not placed": sum(each.wanted - each.placed for each in made.shortfalls),
-        "steady pass, same size, s": round(best(2, partial(schedule, steady)), 2),
+        "steady pass, same size, s": round(again, 2),
+        "yardstick, s": round(unit, 3),
+        "cold pass, yardsticks": round(seconds / unit, 1),
+        "steady pass, yardsticks": round(again / unit, 1),
         "trace of all of it, s": round(traces(cold), 2),
         "every verdict of one deployment, ms": round(verdicts(made) * 1e3, 1),
         "index of 5,000 clusters, ms": round(best(3, partial(Pass, cold, cel_evaluate())) * 1e3, 1),
