@@ -49,6 +49,10 @@ class _Victim:
         return (-self.work.deployment.priority, not serves(self.replica), self.size, self.replica.id)
 
 
+_Answer = tuple[Spot | None, list[_Victim]]
+"""Where a replica has room on a cluster once victims have gone, and who they are; None where it has none."""
+
+
 class Preemption:
     """Finds victims in one pass, among what is live and stays when it is made."""
 
@@ -58,6 +62,8 @@ class Preemption:
         self._budget = BUDGET
         self._gone: list[_Victim] = []
         self._on: dict[int, list[_Victim]] = {}
+        self._known: dict[int, dict[tuple[int, int], _Answer]] = {}
+        """By cluster, what was found for a need of a priority since somebody went there; limits aside."""
         for work in works:
             for replica in (*work.kept, *(replica for replica, _ in work.edited)):
                 position = filters.position[replica.id.cluster]
@@ -80,6 +86,7 @@ class Preemption:
 
     def _take(self, work: Work, reason: Reason, spot: Spot, victims: Sequence[_Victim]) -> None:
         self._placer.seat(work, spot, work.release_for(reason))
+        self._known.pop(spot[0], None)
         for victim in victims:
             victim.work.give_way(victim.replica)
             victim.work.own[victim.position] -= 1
@@ -100,14 +107,24 @@ class Preemption:
         found: list[tuple[tuple[int, int, int], Spot, list[_Victim]]] = []
         for position in sorted(self._on):
             if work.allowed >> position & 1:
-                spot, victims = self._on_cluster(work, reason, position)
+                spot, victims = self._known_on_cluster(work, reason, position)
                 if spot is not None:
                     priorities = [each.work.deployment.priority for each in victims]
                     worst = max(priorities, default=_NOBODY)
                     found.append(((worst, len(victims), position), spot, victims))
         return min(found, key=lambda each: each[0])[1:] if found else None
 
-    def _on_cluster(self, work: Work, reason: Reason, position: int) -> tuple[Spot | None, list[_Victim]]:
+    def _known_on_cluster(self, work: Work, reason: Reason, position: int) -> _Answer:
+        """Look once for all that ask the same; who is limited differs from others and from one time to the next."""
+        if work.account is not None:
+            return self._on_cluster(work, reason, position)
+        answers = self._known.setdefault(position, {})
+        key = (work.need.number, work.deployment.priority)
+        if key not in answers:
+            answers[key] = self._on_cluster(work, reason, position)
+        return answers[key]
+
+    def _on_cluster(self, work: Work, reason: Reason, position: int) -> _Answer:
         """Return where a replica has room once victims have gone, and those without whose going it has not."""
         priority = work.deployment.priority
         lower = [each for each in self._on[position] if each.work.deployment.priority < priority]

@@ -221,3 +221,11 @@ def test_one_that_would_change_in_place_gives_way_as_it_is() -> None:
     made = preempting([nodes(1)], [new, HIGH], replicas)
     assert victims(made) == victims(preempting([nodes(1)], [new, HIGH], after(made, replicas))) == ["ml/low/a/0"]
     assert made.placements == ()
+
+
+def test_a_cluster_is_looked_at_again_only_when_somebody_went_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicas that ask the same share what was found, so that the budget of looks reaches for all of them."""
+    monkeypatch.setattr(preempt, "BUDGET", 8)  # six live replicas, looked at once, and those of two clusters again
+    low = [live(replace(LOW, replicas=6), name, index) for name in "abc" for index in range(2)]
+    made = preempting([nodes(2, name) for name in "abc"], [replace(LOW, replicas=6), replace(HIGH, replicas=3)], low)
+    assert victims(made) == ["ml/low/a/0", "ml/low/a/1", "ml/low/b/1"]
