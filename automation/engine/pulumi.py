@@ -120,9 +120,15 @@ class PulumiRunner:
         entry = self._json(stack, ["config", "--json", "--stack", str(stack)]).get(key)
         return None if entry is None else entry.get("value")
 
-    def export(self, stack: StackName) -> Checkpoint:
-        """Return the state, secrets still encrypted."""
-        return Checkpoint.from_json(stack, self._json(stack, ["stack", "export", "--stack", str(stack)]))
+    def get_secret(self, stack: StackName, key: str) -> str | None:
+        """Return one configuration value, decrypted; None when it is not set."""
+        entry = self._json(stack, ["config", "--json", "--show-secrets", "--stack", str(stack)]).get(key)
+        return None if entry is None else entry.get("value")
+
+    def export(self, stack: StackName, *, show_secrets: bool = False) -> Checkpoint:
+        """Return the state, secrets still encrypted unless they are to be shown."""
+        shown = ["--show-secrets"] if show_secrets else []
+        return Checkpoint.from_json(stack, self._json(stack, ["stack", "export", "--stack", str(stack), *shown]))
 
     def import_state(self, checkpoint: Checkpoint) -> None:
         """Replace the state of the checkpoint's stack; pending operations in it are dropped by the engine."""

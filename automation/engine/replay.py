@@ -205,8 +205,15 @@ class ReplayRunner:
         del targets, exclude
         return self._applied("refresh", stack, listener)
 
-    def export(self, stack: StackName) -> Checkpoint:
+    def get_secret(self, stack: StackName, key: str) -> str | None:
         """Answer from the recording."""
+        del key
+        answer = self._take("get_secret", stack).answer
+        return None if answer is None else str(answer)
+
+    def export(self, stack: StackName, *, show_secrets: bool = False) -> Checkpoint:
+        """Answer from the recording."""
+        del show_secrets
         return Checkpoint.from_json(stack, self._take("export", stack).answer)
 
     def import_state(self, checkpoint: Checkpoint) -> None:

@@ -257,8 +257,12 @@ class Runner(Protocol):
         """Store in the state what the real resources are: all of them, or ``targets`` only (URNs in the state)."""
         ...
 
-    def export(self, stack: StackName) -> Checkpoint:
-        """Return the state, secrets still encrypted."""
+    def get_secret(self, stack: StackName, key: str) -> str | None:
+        """Return one configuration value, decrypted if it is a secret; None when it is not set."""
+        ...
+
+    def export(self, stack: StackName, *, show_secrets: bool = False) -> Checkpoint:
+        """Return the state, secrets still encrypted; with ``show_secrets`` they are in clear, under ``plaintext``."""
         ...
 
     def import_state(self, checkpoint: Checkpoint) -> None:

@@ -4,7 +4,7 @@ The text is a secret, so no message ever quotes it: an error names the place of 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,27 +46,45 @@ class Kubeconfig:
         return urlsplit(self.endpoint).hostname or ""
 
 
-def parse_kubeconfig(text: str, *, where: str = "the kubeconfig") -> Kubeconfig:
-    """Read a kubeconfig's current context.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A context of a kubeconfig with the ``cluster`` and the ``user`` that it names, as they are written."""
+
+    context: str
+    server: str
+    """URL of the API server."""
+    cluster: Mapping[str, Any] = field(repr=False)
+    user: Mapping[str, Any] = field(repr=False)
+    """Empty where the context names none."""
+
+
+def read_entry(text: str, *, where: str = "the kubeconfig", context: str = "") -> Entry:
+    """Read what a kubeconfig says of a context, by default its current one.
 
     ``where`` names its place for messages (``modelplane-system/edge, key kubeconfig``). Raises KubeconfigError.
     """
     document = _document(text, where)
-    context = document.get("current-context")
-    if not isinstance(context, str) or not context:
-        raise _error(where, "it has no current-context")
-    chosen = _named(document, "contexts", context, "context", where)
+    name = context or document.get("current-context")
+    if not isinstance(name, str) or not name:
+        raise kubeconfig_error(where, "it has no current-context")
+    chosen = _named(document, "contexts", name, "context", where)
     cluster = chosen.get("cluster")
     if not isinstance(cluster, str) or not cluster:
-        raise _error(where, f"its context {context!r} names no cluster")
+        raise kubeconfig_error(where, f"its context {name!r} names no cluster")
     reached = _named(document, "clusters", cluster, "cluster", where)
-    server, proxy = reached.get("server"), reached.get("proxy-url")
+    server = reached.get("server")
     if not isinstance(server, str) or not _is_url(server):
-        raise _error(where, f"its cluster {cluster!r} has no server URL (https://...)")
+        raise kubeconfig_error(where, f"its cluster {cluster!r} has no server URL (https://...)")
     user = chosen.get("user")
-    if isinstance(user, str) and user:
-        _named(document, "users", user, "user", where)
-    return Kubeconfig(context, server, proxy if isinstance(proxy, str) else "")
+    named = isinstance(user, str) and user
+    return Entry(name, server, reached, _named(document, "users", user, "user", where) if named else {})
+
+
+def parse_kubeconfig(text: str, *, where: str = "the kubeconfig") -> Kubeconfig:
+    """Read which cluster a kubeconfig's current context reaches. Raises KubeconfigError."""
+    entry = read_entry(text, where=where)
+    proxy = entry.cluster.get("proxy-url")
+    return Kubeconfig(entry.context, entry.server, proxy if isinstance(proxy, str) else "")
 
 
 def server_address(url: str) -> str:
@@ -120,18 +138,18 @@ def exec_kubeconfig(
 
 def _document(text: str, where: str) -> Mapping[str, Any]:
     if len(text.encode(errors="replace")) > _LIMIT:
-        raise _error(where, "it is larger than a secret can be")
+        raise kubeconfig_error(where, "it is larger than a secret can be")
     try:
         document = yaml.load(text, Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise _error(where, f"it is not YAML{place}") from None  # the cause would quote the secret
+        raise kubeconfig_error(where, f"it is not YAML{place}") from None  # the cause would quote the secret
     if not isinstance(document, dict):
-        raise _error(where, "it is not a YAML mapping")
+        raise kubeconfig_error(where, "it is not a YAML mapping")
     kind = document.get("kind", "Config")
     if kind != "Config":
-        raise _error(where, "its kind is not Config")
+        raise kubeconfig_error(where, "its kind is not Config")
     return document
 
 
@@ -142,7 +160,7 @@ def _named(document: Mapping[str, Any], group: str, name: str, kind: str, where:
         found = entry.get(kind) if isinstance(entry, dict) and entry.get("name") == name else None
         if isinstance(found, dict):
             return found
-    raise _error(where, f"it has no {kind} named {name!r} under {group}")
+    raise kubeconfig_error(where, f"it has no {kind} named {name!r} under {group}")
 
 
 def _is_url(text: str) -> bool:
@@ -153,7 +171,8 @@ def _is_url(text: str) -> bool:
     return parts.scheme in {"https", "http"} and bool(parts.hostname)
 
 
-def _error(where: str, what: str) -> KubeconfigError:
+def kubeconfig_error(where: str, what: str) -> KubeconfigError:
+    """Return the error of a kubeconfig that cannot be used; ``what`` quotes nothing of its text but names."""
     return KubeconfigError(
         f"{where} cannot be used as a kubeconfig: {what}",
         consequence="Nothing was changed.",

@@ -16,6 +16,7 @@ from automation.cli.schema import all_schemas
 from automation.document.snapshot_document import SnapshotDocument
 from automation.render import manifest_views, views
 from automation.render.capacity import CapacityView
+from automation.render.preflight import PreflightView
 from automation.render.schedule_view import ScheduleView
 from automation.render.what_if import WhatIfView
 from components.api.kinds import ALL_KINDS
@@ -38,6 +39,7 @@ MODELS: Final = (
     ScheduleView,
     CapacityView,
     WhatIfView,
+    PreflightView,
     views.DriftView,
     views.DestroyedView,
     manifest_views.ConversionView,

@@ -111,7 +111,14 @@ def test_the_state_keeps_descriptions_and_no_secret_in_clear(lab: Lab, runner: P
     assert [part.name for part in checkpoint.subtree(replica.urn)] == [replica.name, f"{replica.name}-workload-main"]
     assert is_simulated(checkpoint) is True
     assert TOKEN not in json.dumps(checkpoint.raw)
-    assert lab.files_with(TOKEN) == []
+    text = runner.get_secret(STACK, "town:secrets")
+    assert text is not None
+    assert json.loads(text) == {"ml/hub": {"token": TOKEN}}
+    assert runner.get_secret(STACK, "town:nothing") is None
+    shown = runner.export(STACK, show_secrets=True)
+    provider = next(each for each in shown if each.name == "east-kubernetes")
+    assert "https://east.test:6443" in json.loads(provider.inputs["kubeconfig"]["plaintext"])
+    assert lab.files_with(TOKEN) == [], "what is asked for in clear is written nowhere"
 
 
 def test_a_failing_update_keeps_descriptions_and_says_why(lab: Lab, runner: PulumiRunner) -> None:

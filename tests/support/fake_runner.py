@@ -91,8 +91,13 @@ class FakeRunner:
         """Return one value."""
         return self._called("get_config", stack).config.get(key)
 
-    def export(self, stack: StackName) -> Checkpoint:
-        """Return the state."""
+    def get_secret(self, stack: StackName, key: str) -> str | None:
+        """Return one value."""
+        return self._called("get_secret", stack).config.get(key)
+
+    def export(self, stack: StackName, *, show_secrets: bool = False) -> Checkpoint:
+        """Return the state, in which nothing is encrypted."""
+        del show_secrets
         found = self._called("export", stack)
         deployment: Raw = {"manifest": {}, "resources": copy.deepcopy(found.resources)}
         if found.pending:

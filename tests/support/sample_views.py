@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from automation.render.preflight import CheckView, PreflightView
 from automation.render.views import (
     AppliedStepView,
     ChoiceView,
@@ -293,4 +294,30 @@ DESTROYED: Final = DestroyedView(
     retained=("namespace ml-team on eks-euw1",),
     failures=(FailureView(subject="eks-use1", resource="eks-use1-vpc", message="it has a load balancer"),),
     notes=("eks-apse1 was marked lost",),
+)
+PREFLIGHT: Final = PreflightView(
+    environment="dev",
+    cluster="onprem",
+    server="https://onprem.test:6443",
+    ready=False,
+    checks=(
+        CheckView(name="version", status="ok", found="v1.34.4", want="1.34 to 1.36"),
+        CheckView(
+            name="taints of pool a100",
+            status="problem",
+            found="none on n1: any pod may come there",
+            want="nvidia.com/gpu=true:NoSchedule",
+            fix="kubectl taint node n1 nvidia.com/gpu=true:NoSchedule",
+        ),
+        CheckView(
+            name="condition of pool a100",
+            status="warning",
+            found="cordoned: n2",
+            want="schedulable",
+            fix="kubectl uncordon n2",
+        ),
+    ),
+)
+FIT: Final = PreflightView(
+    environment="dev", cluster="onprem", server="https://onprem.test:6443", ready=True, checks=PREFLIGHT.checks[:1]
 )

@@ -10,9 +10,9 @@ from automation.render.problems import error_json, problem_json, problem_lines, 
 from automation.render.text import cells, plain, visible
 from automation.render.views import PlanView, ResourceView, View
 from components.errors import ConfigError, Problem, Severity, UsageError
-from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, STATUS, UP
+from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, PREFLIGHT, STATUS, UP
 
-DOCUMENTS = (PLAN, NOTHING, STATUS, EXPLANATION, DRIFT, UP, DESTROYED)
+DOCUMENTS = (PLAN, NOTHING, STATUS, EXPLANATION, DRIFT, UP, DESTROYED, PREFLIGHT)
 WARNING = Problem("old", "older", file="a.yaml", severity=Severity.WARNING)
 
 

@@ -12,12 +12,13 @@ import pytest
 
 from automation.cli.sinks import _coloured
 from automation.render.plan import plan_lines
+from automation.render.preflight import preflight_lines
 from automation.render.problems import error_lines, problems_lines
 from automation.render.status import destroyed_lines, drift_lines, explanation_lines, status_lines, up_lines
 from automation.render.text import Line, plain
 from components.errors import PolicyViolation, Problem, Severity
 from tests.support import pinned
-from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, STATUS, UP
+from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, FIT, NOTHING, PLAN, PREFLIGHT, STATUS, UP
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden" / "render"
 WIDTHS: Final = (60, 80, 120)
@@ -50,6 +51,8 @@ PAGES: Final[dict[str, Callable[[int], Sequence[Line]]]] = {
     "drift": lambda width: drift_lines(DRIFT),
     "up": lambda width: up_lines(UP, width=width),
     "destroyed": lambda width: destroyed_lines(DESTROYED),
+    "preflight": lambda width: preflight_lines(PREFLIGHT, width=width),
+    "fit": lambda width: preflight_lines(FIT, width=width),
     "problems": lambda width: problems_lines(PROBLEMS),
     "error": lambda width: error_lines(ERROR),
 }
