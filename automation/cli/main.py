@@ -21,6 +21,7 @@ VERBS = {
     "status": "Show what exists: clusters, pools, replicas and their condition.",
     "explain": "Say what a kind, a field or a code means, or why replicas are where they are.",
     "capacity": "Count how many more replicas fit, and say what the next one would need.",
+    "observe": "Show what the clusters say of themselves: nodes, devices, pods, with their age.",
     "preflight": "Check whether a cluster has what the environment needs of it.",
     "schedule": "Run the scheduler alone on a snapshot document.",
     "drift": "Compare what exists with the state; exits 7 when they differ.",

@@ -27,6 +27,7 @@ def plan(
     without: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     what_if: Annotated[tuple[Path, ...], Parameter(negative="")] = (),
     capacity: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    observation: Annotated[Path | None, Parameter(env_var="BERTH_OBSERVATION")] = None,
     refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,
@@ -50,6 +51,9 @@ def plan(
     capacity
         A question, not a plan: what if a pool had so many nodes? As ``CLUSTER/POOL=NODES``, or ``POOL=NODES``
         where only one cluster has such a pool.
+    observation
+        File that `berth observe -o json` wrote: nodes that are not usable and devices that others hold are not
+        promised. It never moves a replica that runs.
     refresh
         Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """
@@ -70,10 +74,10 @@ def plan(
 
         if check or expect_no_changes:
             raise UsageError("a what-if question writes nothing and is no plan to check", help="ask it by itself")
-        with session_for(where, sinks) as session:
+        with session_for(where, sinks, observation=observation) as session:
             ask(session, sinks, question_of(without, what_if, capacity), save_snapshot)
         return 0
-    with session_for(where, sinks) as session, ExitStack() as unless_written:
+    with session_for(where, sinks, observation=observation) as session, ExitStack() as unless_written:
         import_ahead()
         situation = read_situation(session)
         unless_written.callback(unmake, session, situation)

@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from automation.cli.options import Where
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def session_for(where: Where, sinks: Sinks, *, manifests: bool = True) -> Generator["Session"]:
+def session_for(
+    where: Where, sinks: Sinks, *, manifests: bool = True, observation: Path | None = None
+) -> Generator["Session"]:
     """Open a session for a verb; while the block runs, the first interrupt ends the engine gracefully.
 
-    Without ``manifests`` mistakes in them are left to the verb.
+    Without ``manifests`` mistakes in them are left to the verb. ``observation`` is a file whose facts plans count with.
     """
+    from automation.cli.observation_file import observation_in
     from automation.cli.progress import Progress
     from automation.driver.reading import read_manifests_of
     from automation.driver.session import open_session
@@ -28,13 +33,14 @@ def session_for(where: Where, sinks: Sinks, *, manifests: bool = True) -> Genera
     workspace = where.workspace()
     if manifests:  # a mistake in one is said at once, before anything is installed or started
         read_manifests_of(workspace)
+    seen = observation_in(observation, workspace)
     interruption = Interruption()
     if workspace.simulated:
         sinks.talk(
             [line(Span("SIMULATED", "warn"), ": no real cloud is touched, and the state is the simulation's own")]
         )
     with interruption.listening(), interruption.subscribed(lambda requests: _say_what_follows(sinks, requests)):
-        yield open_session(workspace, Progress(sinks), interruption=interruption)
+        yield replace(open_session(workspace, Progress(sinks), interruption=interruption), observation=seen)
 
 
 _WHAT_FOLLOWS = (

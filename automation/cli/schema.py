@@ -43,6 +43,7 @@ def all_schemas() -> dict[str, Any]:
     from automation.render import manifest_views, views
     from automation.render.capacity import CapacityView
     from automation.render.manifest_schema import manifest_schema
+    from automation.render.observation import ObservationView
     from automation.render.preflight import PreflightView
     from automation.render.schedule_view import ScheduleView
     from automation.render.what_if import WhatIfView
@@ -65,6 +66,7 @@ def all_schemas() -> dict[str, Any]:
         "Schedule": ScheduleView,
         "Capacity": CapacityView,
         "WhatIf": WhatIfView,
+        "Observation": ObservationView,
         "Preflight": PreflightView,
         "Drift": views.DriftView,
         "Destroyed": views.DestroyedView,

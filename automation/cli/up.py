@@ -1,6 +1,7 @@
 """``berth up``: the plan, applied step by step, gate by gate."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -19,6 +20,7 @@ def up(
     yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", env_var="BERTH_YES")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     allow_shortfall: Annotated[bool, Parameter(negative="", env_var="BERTH_ALLOW_SHORTFALL")] = False,
+    observation: Annotated[Path | None, Parameter(env_var="BERTH_OBSERVATION")] = None,
     refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,
@@ -33,6 +35,8 @@ def up(
         Show the plan and apply nothing.
     allow_shortfall
         Exit 0 although a deployment has fewer replicas than it asks for; otherwise that is exit code 1.
+    observation
+        File that `berth observe -o json` wrote; give what the plan was given, or the two differ.
     refresh
         Look at the real resources first: wherever a cluster answers, nowhere, or everywhere.
     """
@@ -50,7 +54,7 @@ def up(
 
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
-    with session_for(where, sinks) as session, ExitStack() as unless_applied:
+    with session_for(where, sinks, observation=observation) as session, ExitStack() as unless_applied:
         import_ahead()
         # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
         prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or can_ask(sinks)))

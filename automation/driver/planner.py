@@ -153,8 +153,10 @@ def _decide(session: Session, situation: Situation, changes: PlatformChanges) ->
 
 
 def _observation(session: Session, situation: Situation) -> Observation:
+    """Return what counts of the clusters: what was seen before the run, and which do not answer now."""
     now = session.clock()
-    return Observation(clusters={name: ClusterObservation(at=now, reachable=False) for name in situation.unreachable})
+    silent = {name: ClusterObservation(at=now, reachable=False) for name in situation.unreachable}
+    return Observation({**session.observation.clusters, **silent})
 
 
 def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> PlatformChanges:

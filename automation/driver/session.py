@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +20,7 @@ from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.environment import engine_environment
 from automation.engine.toolchain.simulated import read_project
 from automation.observe.reachability import Observer
+from automation.scheduling.observation import Observation
 from components.errors import UsageError
 
 
@@ -35,6 +36,8 @@ class Session:
     clock: Callable[[], datetime]
     provisions: Provisions | None = None
     """What plugins and programs real clouds need; None in a simulated run, which needs none."""
+    observation: Observation = field(default_factory=Observation)
+    """What was seen of clusters before the run, as a person gave it; nothing where nobody did."""
 
 
 def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Interruption) -> Session:

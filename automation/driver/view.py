@@ -14,6 +14,7 @@ from automation.driver.session import Session
 from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
+from automation.render.observation import in_short
 from automation.render.remedy_view import remedy_view
 from automation.render.text import count, listed
 from automation.render.trace_view import leaving_view, trace_fields, verdict_view
@@ -280,6 +281,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     situation = plan.situation
     busy = sorted(living(session))
     said = list(emptied(plan))
+    said += observed_texts(session, plan)
     said += [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]
@@ -297,6 +299,14 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     ]
     said += [f"{problem.where}: {problem.message}" for problem in situation.warnings]
     return tuple(said)
+
+
+def observed_texts(session: Session, plan: Plan) -> Iterable[str]:
+    """Say by which observation nodes are counted, how old it is, and where it is too old to count."""
+    for cluster in plan.snapshot.clusters:
+        seen = session.observation.clusters.get(cluster.name)
+        if seen is not None and cluster.seen == seen.at and (sight := plan.snapshot.sight(cluster)):
+            yield f"{cluster.name}: {sight}, {in_short(plan.snapshot.now - seen.at)} ago"
 
 
 def _short_of(found: Freed) -> str:

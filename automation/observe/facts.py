@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from automation.observe.api import NoAnswer, Object
 
-_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 PLUGIN_RESOURCE: Final = "nvidia.com/gpu"
 """What NVIDIA's device plugin adds to a node's resources."""
@@ -20,11 +20,11 @@ _BARRING: Final = frozenset({"NoSchedule", "NoExecute"})
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(Generic[_T]):
+class Fact(Generic[_T_co]):
     """What was read at ``at``; ``trouble`` says why nothing was, and ``value`` is None then."""
 
     at: datetime
-    value: _T | None = None
+    value: _T_co | None = None
     trouble: NoAnswer | None = None
 
     @property
@@ -218,10 +218,22 @@ class ClusterFacts:
     pods: Fact[tuple[Pod, ...]]
 
     @property
+    def named(self) -> dict[str, Fact[object]]:
+        """Every fact, by what people call it."""
+        return {
+            "version": self.version,
+            "readiness": self.ready,
+            "nodes": self.nodes,
+            "devices": self.devices,
+            "claims": self.claims,
+            "claim templates": self.templates,
+            "pods": self.pods,
+        }
+
+    @property
     def troubles(self) -> tuple[NoAnswer, ...]:
         """What could not be read, each with its reason."""
-        facts = (self.version, self.ready, self.nodes, self.devices, self.templates, self.claims, self.pods)
-        return tuple(each.trouble for each in facts if each.trouble is not None)
+        return tuple(each.trouble for each in self.named.values() if each.trouble is not None)
 
     @property
     def oldest(self) -> datetime:

@@ -76,8 +76,8 @@ def read_entry(text: str, *, where: str = "the kubeconfig", context: str = "") -
     if not isinstance(server, str) or not _is_url(server):
         raise kubeconfig_error(where, f"its cluster {cluster!r} has no server URL (https://...)")
     user = chosen.get("user")
-    named = isinstance(user, str) and user
-    return Entry(name, server, reached, _named(document, "users", user, "user", where) if named else {})
+    known = _named(document, "users", user, "user", where) if isinstance(user, str) and user else {}
+    return Entry(name, server, reached, known)
 
 
 def parse_kubeconfig(text: str, *, where: str = "the kubeconfig") -> Kubeconfig:

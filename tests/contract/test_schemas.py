@@ -16,6 +16,7 @@ from automation.cli.schema import all_schemas
 from automation.document.snapshot_document import SnapshotDocument
 from automation.render import manifest_views, views
 from automation.render.capacity import CapacityView
+from automation.render.observation import ObservationView
 from automation.render.preflight import PreflightView
 from automation.render.schedule_view import ScheduleView
 from automation.render.what_if import WhatIfView
@@ -39,6 +40,7 @@ MODELS: Final = (
     ScheduleView,
     CapacityView,
     WhatIfView,
+    ObservationView,
     PreflightView,
     views.DriftView,
     views.DestroyedView,

@@ -1,7 +1,17 @@
 """What verbs answer, by hand: one of everything that can be shown, and the plainest case of each."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from automation.render.observation import (
+    FactView,
+    HolderView,
+    ObservationView,
+    ReplicaPodsView,
+    SeenClusterView,
+    SeenNodeView,
+    SeenPoolView,
+)
 from automation.render.preflight import CheckView, PreflightView
 from automation.render.views import (
     AppliedStepView,
@@ -320,4 +330,53 @@ PREFLIGHT: Final = PreflightView(
 )
 FIT: Final = PreflightView(
     environment="dev", cluster="onprem", server="https://onprem.test:6443", ready=True, checks=PREFLIGHT.checks[:1]
+)
+_SEEN: Final = datetime(2026, 11, 2, 8, tzinfo=UTC)
+OBSERVATION: Final = ObservationView(
+    environment="dev",
+    simulated=False,
+    now=_SEEN + timedelta(seconds=3),
+    clusters=(
+        SeenClusterView(
+            name="eks-euw1",
+            status="Observed",
+            at=_SEEN,
+            server_ready=True,
+            api_server="v1.34.4",
+            kubelet="v1.34.2",
+            driver="580.105.8",
+            pools=(
+                SeenPoolView(
+                    name="l4", counted=True, usable=2, unusable=0, nodes=(SeenNodeView(name="n1", usable=True),)
+                ),
+                SeenPoolView(
+                    name="l40s",
+                    counted=True,
+                    usable=1,
+                    unusable=1,
+                    nodes=(SeenNodeView(name="n2", usable=False, why=("cordoned", "publishes 3 of 4 gpu")),),
+                    foreign=(HolderView(name="team/notebook", devices={"gpu": 2}),),
+                ),
+            ),
+            replicas=(ReplicaPodsView(replica="search/embedder/eks-euw1/0", pods=2, ready=1),),
+            facts=(FactView(name="nodes", at=_SEEN),),
+        ),
+        SeenClusterView(
+            name="onprem",
+            status="Observed",
+            at=_SEEN - timedelta(minutes=4),
+            server_ready=False,
+            api_server="v1.35.1",
+            pools=(SeenPoolView(name="a100", counted=False, usable=0, unusable=0),),
+            facts=(
+                FactView(
+                    name="nodes",
+                    at=_SEEN,
+                    trouble="does not allow to list nodes (403)",
+                    fix="kubectl create clusterrole berth-nodes --verb=list --resource=nodes, and bind it to this user",
+                ),
+            ),
+        ),
+        SeenClusterView(name="edge", status="Silent", message="did not answer within 15 s", at=_SEEN),
+    ),
 )

@@ -1,18 +1,21 @@
 """What machines read: one document each, with the same facts as the page for people."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from automation.render.observation import in_short
 from automation.render.plan import plan_lines
 from automation.render.problems import error_json, problem_json, problem_lines, summary
 from automation.render.text import cells, plain, visible
 from automation.render.views import PlanView, ResourceView, View
+from automation.scheduling.observation import ForeignPod, PoolObservation
 from components.errors import ConfigError, Problem, Severity, UsageError
-from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, PLAN, PREFLIGHT, STATUS, UP
+from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, NOTHING, OBSERVATION, PLAN, PREFLIGHT, STATUS, UP
 
-DOCUMENTS = (PLAN, NOTHING, STATUS, EXPLANATION, DRIFT, UP, DESTROYED, PREFLIGHT)
+DOCUMENTS = (PLAN, NOTHING, STATUS, EXPLANATION, DRIFT, UP, DESTROYED, PREFLIGHT, OBSERVATION)
 WARNING = Problem("old", "older", file="a.yaml", severity=Severity.WARNING)
 
 
@@ -107,3 +110,21 @@ def test_an_error_carries_its_problems() -> None:
 def test_a_summary_counts_errors_and_warnings(problems: list[Problem], want: str) -> None:
     """In words, and nothing when there is nothing."""
     assert summary(problems) == want
+
+
+def test_an_observation_gives_the_scheduler_what_was_counted_and_no_more() -> None:
+    """A silent cluster is absent, for whether it answers is asked anew; a pool that nobody could read is not zero."""
+    seen = OBSERVATION.seen.clusters
+    assert list(seen) == ["eks-euw1", "onprem"]
+    assert seen["eks-euw1"].pools["l40s"] == PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),))
+    assert (seen["eks-euw1"].kubelet, seen["eks-euw1"].driver) == ("v1.34.2", "580.105.8")
+    assert seen["onprem"].pools == {}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-5, "0s"), (0, "0s"), (119, "119s"), (120, "2m"), (7_199, "119m"), (7_200, "2h"), (172_800, "2d")],
+)
+def test_ages_are_short(seconds: int, text: str) -> None:
+    """As kubectl prints them; a clock that is behind makes nothing younger than now."""
+    assert in_short(timedelta(seconds=seconds)) == text

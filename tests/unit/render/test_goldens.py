@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from automation.cli.sinks import _coloured
+from automation.render.observation import observation_lines
 from automation.render.plan import plan_lines
 from automation.render.preflight import preflight_lines
 from automation.render.problems import error_lines, problems_lines
@@ -18,7 +19,18 @@ from automation.render.status import destroyed_lines, drift_lines, explanation_l
 from automation.render.text import Line, plain
 from components.errors import PolicyViolation, Problem, Severity
 from tests.support import pinned
-from tests.support.sample_views import DESTROYED, DRIFT, EXPLANATION, FIT, NOTHING, PLAN, PREFLIGHT, STATUS, UP
+from tests.support.sample_views import (
+    DESTROYED,
+    DRIFT,
+    EXPLANATION,
+    FIT,
+    NOTHING,
+    OBSERVATION,
+    PLAN,
+    PREFLIGHT,
+    STATUS,
+    UP,
+)
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden" / "render"
 WIDTHS: Final = (60, 80, 120)
@@ -51,6 +63,8 @@ PAGES: Final[dict[str, Callable[[int], Sequence[Line]]]] = {
     "drift": lambda width: drift_lines(DRIFT),
     "up": lambda width: up_lines(UP, width=width),
     "destroyed": lambda width: destroyed_lines(DESTROYED),
+    "observation": lambda width: observation_lines(OBSERVATION, width=width),
+    "observation-wide": lambda width: observation_lines(OBSERVATION, width=width, wide=True),
     "preflight": lambda width: preflight_lines(PREFLIGHT, width=width),
     "fit": lambda width: preflight_lines(FIT, width=width),
     "problems": lambda width: problems_lines(PROBLEMS),

@@ -1,0 +1,40 @@
+"""Reading what ``berth observe`` saw from a file, for a plan that counts with it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from automation.driver.workspace import Workspace
+    from automation.scheduling.observation import Observation
+
+
+def observation_in(path: Path | None, workspace: "Workspace") -> "Observation":
+    """Return what was seen by a file; nothing without one.
+
+    Raises UsageError for a file that is no observation, or one of another environment.
+    """
+    from automation.scheduling.observation import Observation
+
+    if path is None:
+        return Observation()
+    import yaml
+    from pydantic import ValidationError
+
+    from automation.render.observation import ObservationView
+    from components.errors import UsageError
+
+    again = f"berth observe -e {workspace.environment} -o json > {path}"
+    try:
+        # YAML reads JSON too.
+        view = ObservationView.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))
+    except OSError as error:
+        raise UsageError(f"the observation {path} cannot be read: {error.strerror}", help=again) from error
+    except (yaml.YAMLError, ValidationError, RecursionError) as error:
+        raise UsageError(f"{path} is no observation that this Berth can read", help=again) from error
+    if (view.environment, view.simulated) != (workspace.environment, workspace.simulated):
+        kind = "simulated " if view.simulated else ""
+        raise UsageError(
+            f"{path} is an observation of the {kind}environment {view.environment}, not of {workspace.environment}",
+            help=again,
+        )
+    return view.seen

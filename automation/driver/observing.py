@@ -1,0 +1,124 @@
+"""Observes an environment: reads every cluster's API server at once, and says what each answered.
+
+A cluster that is silent, forbidden or not built is a row with a reason and holds up nobody. A simulated cluster has no
+API server: whether it answers is known, and nothing else is made up.
+"""
+
+from collections.abc import Iterable
+
+from automation.driver.kubeconfigs import accesses
+from automation.driver.reading import Situation
+from automation.driver.session import Session
+from automation.observe.api import ClusterApi, NoAnswer
+from automation.observe.facts import Fact
+from automation.observe.lowering import SeenCluster, seen_cluster
+from automation.observe.parallel import ask_each
+from automation.observe.reading import read_cluster
+from automation.render.observation import (
+    FactView,
+    HolderView,
+    ObservationView,
+    ReplicaPodsView,
+    SeenClusterView,
+    SeenNodeView,
+    SeenPoolView,
+)
+from components.clusters.pool_facts import PoolFacts
+from components.clusters.sources import facts_of
+
+SECONDS = 15.0
+"""What one cluster may take, its login included."""
+
+
+def observe(
+    session: Session, situation: Situation, names: Iterable[str], *, seconds: float = SECONDS
+) -> ObservationView:
+    """Observe clusters of the manifests, by name."""
+    chosen = sorted(names)
+    if session.workspace.simulated:
+        clusters = [_simulated(session, situation, name) for name in chosen]
+    else:
+        clusters = _asked(session, situation, chosen, seconds)
+    return ObservationView(
+        environment=session.workspace.environment,
+        simulated=session.workspace.simulated,
+        now=session.clock(),
+        clusters=tuple(clusters),
+    )
+
+
+def _asked(session: Session, situation: Situation, names: Iterable[str], seconds: float) -> list[SeenClusterView]:
+    ways = accesses(session, situation, list(names))
+
+    def ask(name: str) -> SeenCluster:
+        way = ways[name]
+        if isinstance(way, NoAnswer):
+            raise way
+        with ClusterApi(way, seconds=seconds) as api:
+            facts = read_cluster(api, environment=situation.fleet.name, clock=session.clock)
+        return seen_cluster(facts, _pools(situation, name))
+
+    answers = ask_each(ask, ways, seconds=seconds)
+    return [
+        SeenClusterView(name=name, status="Silent", message=str(answer), fix=answer.fix, at=session.clock())
+        if isinstance(answer, NoAnswer)
+        else _view(name, answer)
+        for name, answer in answers.items()
+    ]
+
+
+def _pools(situation: Situation, name: str) -> list[PoolFacts]:
+    manifest = situation.fleet.clusters[name]
+    wakes = facts_of(manifest.source).wakes_claimed_pools
+    return [
+        PoolFacts.from_spec(manifest, pool, situation.fleet.classes[pool.class_name], scales_from_zero=wakes)
+        for pool in manifest.spec.node_pools
+    ]
+
+
+def _simulated(session: Session, situation: Situation, name: str) -> SeenClusterView:
+    why = situation.unreachable.get(name, "")
+    if why:
+        return SeenClusterView(name=name, status="Silent", message=why, at=session.clock())
+    message = "it has no API server to ask; berth status shows what the simulation holds"
+    return SeenClusterView(name=name, status="Simulated", message=message, at=session.clock())
+
+
+def _view(name: str, seen: SeenCluster) -> SeenClusterView:
+    found = seen.observation
+    pools = tuple(
+        SeenPoolView(
+            name=pool.name,
+            counted=pool.name in found.pools,
+            usable=pool.usable,
+            unusable=pool.unusable,
+            nodes=tuple(
+                SeenNodeView(name=each.node.name, usable=each.usable, why=each.why_unusable) for each in pool.nodes
+            ),
+            foreign=tuple(
+                HolderView(name=each.name, devices=dict(each.devices))
+                for each in seen.holders
+                if each.pool == pool.name
+            ),
+        )
+        for pool in seen.pools
+    )
+    return SeenClusterView(
+        name=name,
+        status="Observed",
+        at=found.at,
+        server_ready=seen.facts.ready.value,
+        api_server=found.api_server,
+        kubelet=found.kubelet,
+        driver=found.driver,
+        pools=pools,
+        replicas=tuple(
+            ReplicaPodsView(replica=each.replica, pods=each.pods, ready=each.ready) for each in seen.replicas
+        ),
+        facts=tuple(_fact(label, fact) for label, fact in seen.facts.named.items()),
+    )
+
+
+def _fact(name: str, fact: Fact[object]) -> FactView:
+    trouble = fact.trouble
+    return FactView(name=name, at=fact.at, trouble=str(trouble) if trouble else "", fix=trouble.fix if trouble else "")
