@@ -297,10 +297,10 @@ def test_a_refusal_for_want_of_a_price_names_the_pools(
 
 def test_a_pool_is_named_no_more_when_what_is_on_it_goes() -> None:
     """A limit is judged once all that leaves has gone."""
-    wanted = deployment("d", 1, WHOLE)
+    wanted, asking = deployment("d", 1, WHOLE), deployment("e", 1, WHOLE, namespace="other")
     clusters, replicas = [dark("b"), dark("c", nodes=0)], [live(wanted, "b"), live(wanted, "c")]
     for _, _, limits in LIMITED[1:]:
-        (overrun,) = plan(clusters, [wanted], replicas, **limits).overruns
+        (overrun,) = plan(clusters, [wanted, asking], replicas, **limits).overruns
         assert "nobody knows the price of pool b/gpus" in overrun.message
 
 
@@ -360,6 +360,15 @@ def test_a_budget_counts_a_node_for_each_pod_at_worst() -> None:
     ones = deployment("d", 20, engine("main", member(1)))
     assert len(budgeted(170, [elastic("a", nodes=1, maximum=9)], ones).placements) == 2
     assert len(budgeted(170, [elastic("a", nodes=1, maximum=2)], ones).placements) == 16
+
+
+def test_what_a_change_in_place_frees_of_the_budget_is_there_in_the_same_plan() -> None:
+    """For one to which the budget had ended before."""
+    old, new = deployment("d", 2, WHOLE, engine("more", member(8))), deployment("d", 2, WHOLE)
+    fleet, replicas = [new, deployment("z", 1, WHOLE)], [live(old, "a", 0), live(old, "a", 1)]
+    made = plan([elastic("a", nodes=0, maximum=9)], fleet, replicas, budget=Budget(usd(320)))
+    assert [str(each.id) for each in made.placements] == ["ml/d/a/0", "ml/d/a/1", "ml/z/a/0"]
+    assert sorted(each.reason for each in made.placements) == [Reason.EDIT_WAITS, Reason.EDITED_IN_PLACE, Reason.PLACED]
 
 
 def test_a_budget_that_does_not_hold_is_reported_and_takes_nothing_away() -> None:

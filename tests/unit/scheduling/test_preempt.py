@@ -155,6 +155,15 @@ def test_what_gave_way_holds_its_room_until_it_has_gone() -> None:
     assert where(preempting([nodes(1)], [low, wanted, other], replicas[:1])) == ["high@a/0"]
 
 
+def test_what_was_put_aside_for_the_first_is_held_after_the_second() -> None:
+    """One goes on each cluster; what is left beside those who come is not free before they have gone."""
+    wanted, other = sized("high", 5, priority=10, replicas=2), sized("other", 3)
+    made = preempting([nodes(1), nodes(1, "b")], [LOW, wanted, other], [live(LOW, "a"), live(LOW, "b")])
+    assert victims(made) == ["ml/low/a/0", "ml/low/b/0"]
+    assert where(made) == []
+    assert "other@a/0" in where(preempting([nodes(1), nodes(1, "b")], [LOW, wanted, other], []))
+
+
 def test_the_search_is_bounded_by_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two live replicas may be looked at in all: for the first that lacks room, and for no other."""
     wanted = replace(HIGH, replicas=2)

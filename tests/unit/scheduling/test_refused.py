@@ -93,10 +93,9 @@ def test_only_what_is_on_the_pool_itself_is_put_aside_to_look_at_it() -> None:
     """A replica on another pool of the cluster is no pod of somebody else, and takes no node of this one."""
     both = refusing()
     both = replace(both, pools=(*both.pools, pool("other")))
-    elsewhere = live(WHOLE, "a", 1, pools="other")
-    made = plan([both, cluster("b")], [WHOLE], [waiting("a"), elsewhere])
-    assert where(made) == ["d@a/0", "d@a/1"]
-    assert not made.leaving
+    replicas = [waiting("a"), waiting("a", 1), live(WHOLE, "a", 2, pools="other")]
+    made = plan([both, cluster("b")], [replace(WHOLE, replicas=3)], replicas)
+    assert [str(each.id) for each in made.leaving] == ["ml/d/a/1"]
 
 
 @pytest.mark.parametrize(
