@@ -16,6 +16,7 @@ from automation.scheduling.capacity import Capacity
 from automation.scheduling.hardware import make_hardware
 from automation.scheduling.matching import Match, Matcher, cel_evaluate, requests_of
 from automation.scheduling.patterns import Demand
+from automation.scheduling.result import Placed
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot
 from components.labels import Label
@@ -144,22 +145,27 @@ def deployment(name: str, replicas: int, requests: Sequence[tuple[int, str]], *,
 
 def accepted(pool: Pool, deployments: tuple[Deployment, ...], accounting: Accounting) -> PodSet:
     """Return the pods of all replicas that ``schedule`` places on a pool under an accounting."""
-    cluster = Cluster(CLUSTER, pools=(pool,))
-    made = schedule(Snapshot((cluster,), deployments, options=Options(accounting=accounting)))
     templates: dict[str, Manifest] = {}
     pods: list[Pod] = []
-    for placed in made.placements:
-        owner = Owner(str(placed.id), pool.name, "dev")
-        plan = ReplicaPlan(name=placed.name, shape=placed.shape, placement=placed.placement)
-        objects = replica_objects(owner, plan)
+    for placed, objects in replicas(pool, deployments, accounting):
         templates |= {each.name: each for each in objects if each.kind == "ResourceClaimTemplate"}
-        member = placed.shape.engines[0].members[0]
+        taken = _taken(pool, placed.shape.engines[0].members[0])
         for each in objects:
-            if each.kind == "Deployment" and Label.WORKLOAD.value in each.body["spec"]["selector"]["matchLabels"]:
+            if each.kind == "Deployment":
                 spec = each.body["spec"]["template"]["spec"]
-                taken = _taken(pool, member)
                 pods += [Pod(f"{placed.name}-{copy}", spec, *taken) for copy in range(each.body["spec"]["replicas"])]
     return PodSet(pool.name, pool, tuple(templates.values()), tuple(pods))
+
+
+def replicas(
+    pool: Pool, deployments: tuple[Deployment, ...], accounting: Accounting
+) -> Iterator[tuple[Placed, list[Manifest]]]:
+    """Yield what ``schedule`` places on a pool, with claim templates and workloads; their namespace is the pool's."""
+    cluster = Cluster(CLUSTER, pools=(pool,))
+    for placed in schedule(Snapshot((cluster,), deployments, options=Options(accounting=accounting))).placements:
+        plan = ReplicaPlan(name=placed.name, shape=placed.shape, placement=placed.placement)
+        objects = replica_objects(Owner(str(placed.id), pool.name, "dev"), plan)
+        yield placed, [each for each in objects if each.role.startswith(("claim-", "workload-"))]
 
 
 def _taken(pool: Pool, member: MemberShape) -> tuple[Demand, bool]:
