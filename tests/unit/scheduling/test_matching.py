@@ -37,6 +37,9 @@ HITS = [
     Hit("no requests match everything", (), (gpu(),), [], None),
     Hit("one request", ask((4, "any")), (gpu(),), [("r0", "gpu.nvidia.com")], (4,)),
     Hit(
+        "memory that is unknown and not asked for", ask((1, "any")), (gpu(memory=0),), [("r0", "gpu.nvidia.com")], (1,)
+    ),
+    Hit(
         "requests share no device",
         ask((4, "any"), (4, "any")),
         (gpu(),),
@@ -116,6 +119,9 @@ class Miss:
 MISSES = [
     Miss("no kind matches", ask((1, "none")), (gpu(),), Code.NO_MATCH, "r0", "h100", "does not satisfy none"),
     Miss("memory too small", ask((1, "140")), (gpu(),), Code.NO_MATCH, "r0", "h100", "does not satisfy 140"),
+    Miss(
+        "memory of which nothing is known", ask((1, "16")), (gpu(memory=0),), Code.NO_MATCH, "r0", "h100", "satisfy 16"
+    ),
     Miss("the second request", ask((1, "any"), (1, "none")), (gpu(),), Code.NO_MATCH, "r1", "h100", "request r1"),
     Miss("too few on a node", ask((9, "any")), (gpu(),), Code.POD_TOO_LARGE, "r0", "h100", "a node has 8 of h100"),
     Miss(

@@ -179,6 +179,27 @@ def test_scaling_down_keeps_the_replica_that_serves(case: ScaleDown) -> None:
     assert [(str(each.id), each.reason) for each in made.leaving] == [(f"ml/d/{case.goes}", Reason.SCALED_DOWN)]
 
 
+@pytest.mark.parametrize(
+    ("live_at", "wanted", "stay"),
+    [
+        (["a/0", "a/1", "b/0"], 2, ["a/0", "b/0"]),
+        (["a/0", "b/0", "b/1", "b/2"], 2, ["a/0", "b/0"]),
+        (["a/0", "b/0", "c/0"], 1, ["a/0"]),
+        (["a/0", "a/1", "b/0", "b/1"], 1, ["a/0"]),
+        (["a/2", "a/5", "b/3"], 2, ["a/2", "b/3"]),
+        (["a/0", "b/0"], 0, []),
+    ],
+    ids=["the fullest cluster", "until it is no fuller", "the last name", "each time anew", "same indices", "all"],
+)
+def test_scaling_down_takes_from_the_fullest_cluster(live_at: list[str], wanted: int, stay: list[str]) -> None:
+    """Then from the last by name, then the highest index; who stays keeps place and index."""
+    less = replace(WANTED, replicas=wanted)
+    replicas = [live(WANTED, each[0], int(each[2])) for each in live_at]
+    made = plan([cluster(name, pool(nodes=3)) for name in "abc"], [less], replicas)
+    assert where(made) == [f"d@{each}" for each in stay]
+    assert {each.reason for each in made.leaving} == {Reason.SCALED_DOWN}
+
+
 def test_scaling_down_an_edited_deployment_keeps_the_replica_that_serves() -> None:
     """The old shapes are chosen among in the same order: one that broke goes before one that serves."""
     edited = deployment("d", 1, engine("main", member(4)), version="v2")
