@@ -152,7 +152,7 @@ class _Folder:
         source = self.found.values.get(args[1].id) if len(args) > 1 else None
         if not isinstance(source, str):
             return
-        from components.cel.regex.parser import RegexError  # noqa: PLC0415 - only searches pay for the engine
+        from components.cel.regex.code import RegexError  # noqa: PLC0415 - only searches pay for the engine
         from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
 
         try:

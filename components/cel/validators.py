@@ -72,7 +72,7 @@ def _call(node: Call, checked: Checked, expression: str) -> None:
         except EvaluationError as error:
             raise _refuse(f"bad-{name}-literal", f"invalid {name} argument", expression, first) from error
     elif name == "matches" and isinstance(first, Literal) and isinstance(first.value, str):
-        from components.cel.regex.parser import RegexError  # noqa: PLC0415 - only searches pay for the engine
+        from components.cel.regex.code import RegexError  # noqa: PLC0415 - only searches pay for the engine
         from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
 
         try:

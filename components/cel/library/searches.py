@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.cel.equality import no_overload
 from components.cel.problem import EvaluationError
-from components.cel.regex.parser import RegexError
+from components.cel.regex.code import RegexError
 from components.cel.regex.pattern import computed_pattern
 from components.cel.values import Opt, TypeValue, Value
 

@@ -108,11 +108,12 @@ def folded(ranges: Ranges) -> Ranges:
         codes = range(low, high + 1) if high - low <= _WIDE_FOLD else (*range(65, 91), *range(97, 123), 0x17F, 0x212A)
         for code in codes:
             if low <= code <= high:
-                found += [(partner, partner) for partner in _orbit(chr(code))]
+                found += [(partner, partner) for partner in orbit(chr(code))]
     return merged(tuple(found))
 
 
-def _orbit(char: str) -> set[int]:
+def orbit(char: str) -> set[int]:
+    """Give the code points that differ from a character only in case, with its own."""
     forms = {char, char.lower(), char.upper()}
     forms |= {other for form in tuple(forms) for other in (form.lower(), form.upper(), _FOLD_PARTNERS.get(form, form))}
     return {ord(form) for form in forms if len(form) == 1}

@@ -1,20 +1,24 @@
-"""Parse a regular expression of Go's syntax to postfix code; nothing recurses, whatever the nesting."""
+"""Parse a regular expression of Go's syntax to postfix code; nothing recurses, whatever the nesting.
+
+What is refused is what ``regexp/syntax/parse.go`` refuses with the flags of ``regexp.Compile``. The limits on the tree
+that Go builds are in ``components.cel.regex.tree``; the limit on repetitions inside repetitions (``repeatIsValid``: at
+most 1,000 copies of the innermost, and nothing in one that occurs no time counts) is here.
+"""
 
 # ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
 
 from __future__ import annotations
 
 from components.cel.regex.charset import CATEGORIES, MAX_RUNE, PERL, POSIX, CharSet, Ranges, folded, negated
+from components.cel.regex.code import MAX_CODE, Code, RegexError, repeated
+from components.cel.regex.node import ANY, CLASS, NOT_NEWLINE, PLUS, REPEAT, STAR
+from components.cel.regex.tree import Tree, TreeError, UnmeasuredError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, NoReturn, TypeAlias
+    from typing import Final, NoReturn
 
-Op: TypeAlias = tuple[str, object, bool]
-Code: TypeAlias = list[Op]
 MAX_REPEAT: Final = 1000
-MAX_CODE: Final = 20_000
-_MAX_HEIGHT: Final = 1000
 _OCTAL: Final = frozenset("01234567")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _SIMPLE: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
@@ -23,31 +27,26 @@ _NEWLINE: Final[Ranges] = ((10, 10),)
 _SCRIPT_LIKE: Final = _NAME | {" ", "-"}
 
 
-class RegexError(ValueError):
-    """The pattern is refused; ``unsupported`` when Go would take it and this engine does not."""
-
-    def __init__(self, message: str, *, unsupported: bool = False) -> None:
-        super().__init__(message)
-        self.message = message
-        self.unsupported = unsupported
-
-
 class _Level:
-    """What is open at one parenthesis: finished branches and the items of the running one, with their repeats."""
+    """What is open at one parenthesis: how many branches are finished, and the items of the running one.
 
-    __slots__ = ("branches", "flags", "items", "weights")
+    The weight of an item is how often what is repeated most in it occurs; an item begins at ``starts`` in the code.
+    """
+
+    __slots__ = ("branches", "flags", "starts", "weight", "weights")
 
     def __init__(self, flags: frozenset[str]) -> None:
         self.flags = flags
-        self.branches: list[Code] = []
-        self.items: list[Code] = []
+        self.branches = 0
+        self.weight = 0
+        self.starts: list[int] = []
         self.weights: list[int] = []
 
 
 class RegexParser:
     """One parse."""
 
-    __slots__ = ("_flags", "_levels", "_pos", "_repeated", "_text", "unsupported")
+    __slots__ = ("_code", "_flags", "_levels", "_pos", "_repeated", "_text", "_tree", "unsupported")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -55,46 +54,61 @@ class RegexParser:
         self._flags: frozenset[str] = frozenset()
         self._levels = [_Level(frozenset())]
         self._repeated = False
+        self._code: Code = []
+        self._tree = Tree()
         self.unsupported = ""
 
     def parse(self) -> Code:
-        """Give the postfix code of the whole pattern."""
-        while self._pos < len(self._text):
-            char = self._text[self._pos]
-            repeated, self._repeated = self._repeated, False
-            if char in "*+?" or (char == "{" and self._counts() is not None):
-                self._repeat(again=repeated)
-            elif char == "(":
-                self._open()
-            elif char == ")":
-                self._close()
-            elif char == "|":
-                self._pos += 1
-                self._finish_branch(self._levels[-1])
-            else:
-                self._single(char)
+        """Give the postfix code of the whole pattern, or raise ``RegexError``."""
+        try:
+            while self._pos < len(self._text):
+                self._item(self._text[self._pos])
+            self._tree.end(self._flags)
+        except TreeError as error:
+            self._fail(str(error))
+        except UnmeasuredError:
+            self.unsupported = "the pattern is too large"
+            return []
         if len(self._levels) > 1:
             self._fail("missing closing )")
-        return self._level_code(self._levels[0])[0]
+        self._finish_level()
+        return self._code
+
+    def _item(self, char: str) -> None:
+        repeated, self._repeated = self._repeated, False
+        if char in "*+?" or (char == "{" and self._counts() is not None):
+            self._repeat(again=repeated)
+        elif char == "(":
+            self._open()
+        elif char == ")":
+            self._close()
+        elif char == "|":
+            self._pos += 1
+            self._tree.bar(self._flags)
+            self._finish_branch()
+        else:
+            self._single(char)
 
     def _fail(self, message: str) -> NoReturn:
         raise RegexError(f"error parsing regexp: {message}: `{self._text[:60]}`")
 
-    def _push(self, code: Code, weight: int = 0) -> None:
+    def _push(self, op: str, value: object) -> None:
         level = self._levels[-1]
-        level.items.append(code)
-        level.weights.append(weight)
+        level.starts.append(len(self._code))
+        level.weights.append(0)
+        self._code.append((op, value, False))
 
     def _single(self, char: str) -> None:
         """Parse one item that is no parenthesis, bar or repetition."""
         self._pos += 1
         flags = self._flags
         if char == "^":
-            self._push([("assert", "line-start" if "m" in flags else "start", False)])
+            self._push_assertion("line-start" if "m" in flags else "start")
         elif char == "$":
-            self._push([("assert", "line-end" if "m" in flags else "end", False)])
+            self._push_assertion("line-end" if "m" in flags else "end")
         elif char == ".":
-            self._push_set(CharSet(((0, MAX_RUNE),) if "s" in flags else negated(_NEWLINE)))
+            every = "s" in flags
+            self._push_set(CharSet(((0, MAX_RUNE),) if every else negated(_NEWLINE)), ANY if every else NOT_NEWLINE)
         elif char == "[":
             self._class()
         elif char == "\\":
@@ -102,19 +116,25 @@ class RegexParser:
         else:
             self._literal(ord(char))
 
-    def _push_set(self, chars: CharSet) -> None:
-        self._push([("set", chars, False)])
+    def _push_assertion(self, kind: str) -> None:
+        self._tree.assertion(self._flags)
+        self._push("assert", kind)
+
+    def _push_set(self, chars: CharSet, op: int = CLASS) -> None:
+        self._tree.chars(chars, self._flags, op)
+        self._push("set", chars)
 
     def _literal(self, code: int) -> None:
+        self._tree.literal(code, self._flags)
         ranges: Ranges = ((code, code),)
-        self._push_set(CharSet(folded(ranges) if "i" in self._flags else ranges))
+        self._push("set", CharSet(folded(ranges) if "i" in self._flags else ranges))
 
     def _escaped(self) -> None:
         char = self._text[self._pos : self._pos + 1]
         assertion = {"A": "start", "z": "end", "b": "word", "B": "no-word"}.get(char)
         if assertion:
             self._pos += 1
-            self._push([("assert", assertion, False)])
+            self._push_assertion(assertion)
         elif char == "Q":
             end = self._text.find("\\E", self._pos)
             stop = len(self._text) if end < 0 else end
@@ -244,17 +264,21 @@ class RegexParser:
         return self._escape() if char == "\\" else ord(char)
 
     def _open(self) -> None:
-        if len(self._levels) >= _MAX_HEIGHT:
-            self._fail("expression nests too deeply")
         self._pos += 1
         text = self._text
         before = self._flags
+        capture = True
         if text.startswith("?", self._pos):
-            if text.startswith(("?P<", "?<"), self._pos) and not text.startswith(("?<=", "?<!"), self._pos):
+            if text.startswith(("?P<", "?<"), self._pos):
                 self._group_name()
             elif not self._read_flags():
                 return
-        self._levels.append(_Level(before))
+            else:
+                capture = False
+        self._tree.open(before, capture=capture)
+        level = _Level(before)
+        self._levels[-1].starts.append(len(self._code))
+        self._levels.append(level)
 
     def _group_name(self) -> None:
         start = self._text.index("<", self._pos) + 1
@@ -288,27 +312,28 @@ class RegexParser:
     def _close(self) -> None:
         if len(self._levels) == 1:
             self._fail("unexpected )")
-        level = self._levels.pop()
         self._pos += 1
-        self._flags = level.flags
-        code, weight = self._level_code(level)
-        self._push(code, weight)
+        self._tree.close(self._flags)
+        self._flags = self._levels[-1].flags
+        weight = self._finish_level()
+        self._levels.pop()
+        self._levels[-1].weights.append(weight)
 
-    def _finish_branch(self, level: _Level) -> None:
-        code: Code = [op for item in level.items for op in item]
-        code.append(("cat", len(level.items), False))
-        level.branches.append(code)
-        level.weights = [max(level.weights, default=0)]
-        level.items = []
+    def _finish_branch(self) -> None:
+        level = self._levels[-1]
+        if len(level.starts) != 1:
+            self._code.append(("cat", len(level.starts), False))
+        level.branches += 1
+        level.weight = max(level.weight, *level.weights, 0)
+        level.starts, level.weights = [], []
 
-    def _level_code(self, level: _Level) -> tuple[Code, int]:
-        self._finish_branch(level)
-        weight = max(level.weights, default=0)
-        if len(level.branches) == 1:
-            return level.branches[0], weight
-        code: Code = [op for branch in level.branches for op in branch]
-        code.append(("alt", len(level.branches), False))
-        return code, weight
+    def _finish_level(self) -> int:
+        """Give the weight of a whole group, whose code is complete then."""
+        self._finish_branch()
+        level = self._levels[-1]
+        if level.branches > 1:
+            self._code.append(("alt", level.branches, False))
+        return level.weight
 
     def _counts(self) -> tuple[int, int, int] | None:
         """Read ``{n}``, ``{n,}`` or ``{n,m}``: (least, most or -1, end), or nothing when it is a literal brace."""
@@ -339,38 +364,21 @@ class RegexParser:
             self._fail("invalid nested repetition operator")
         self._repeated = True
         level = self._levels[-1]
-        if not level.items:
+        if not level.starts:
             self._fail("missing argument to repetition operator")
-        code, weight = level.items.pop(), level.weights.pop()
+        op = REPEAT if counted else STAR if char == "*" else PLUS
+        self._tree.repeat(op, (least, most), self._flags, greedy=greedy)
         if counted:
-            times = max(least, most, 1)
-            weight = max(weight, 1) * times
+            times = most if most >= 0 else least
+            weight = 0 if most == 0 else max(level.weights[-1], 1) * max(times, 1)
             if weight > MAX_REPEAT:
                 self._fail("invalid repeat count")
-        self._push(self._expanded(code, least, most, greedy=greedy), weight)
-
-    def _expanded(self, code: Code, least: int, most: int, *, greedy: bool) -> Code:
-        """Write counted repetition out."""
-        if (least, most) == (0, -1):
-            return [*code, ("star", None, greedy)]
-        if (least, most) == (1, -1):
-            return [*code, ("plus", None, greedy)]
-        if len(code) * max(least, most, 1) > MAX_CODE:
+            level.weights[-1] = weight
+        start = level.starts[-1]
+        if start + (len(self._code) - start) * max(least, most, 1) > MAX_CODE:
             self.unsupported = "the repetitions of the pattern are too many"
-            return code
-        found: Code = []
-        count = least
-        for _ in range(least if most >= 0 else least - 1):
-            found += code
-        if most < 0:
-            found += [*code, ("plus", None, greedy)]
-        elif most > least:
-            extra = most - least
-            found += code * extra
-            found += [("quest", None, greedy), *([("cat", 2, False), ("quest", None, greedy)] * (extra - 1))]
-            count += 1
-        found.append(("cat", count, False))
-        return found
+        else:
+            self._code[start:] = repeated(self._code[start:], least, most, greedy=greedy)
 
 
 def _number(text: str) -> bool:

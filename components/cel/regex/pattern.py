@@ -15,7 +15,8 @@ from components.cel.meter import METER, Meter
 from components.cel.problem import EvaluationError
 from components.cel.regex.automaton import Automaton
 from components.cel.regex.charset import CharSet
-from components.cel.regex.parser import MAX_CODE, Code, RegexParser
+from components.cel.regex.code import MAX_CODE, Code
+from components.cel.regex.parser import RegexParser
 from components.cel.regex.program import TOO_MUCH, Program, program_of, run
 
 TYPE_CHECKING = False

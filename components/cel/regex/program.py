@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Final, TypeAlias
 
     from components.cel.meter import Meter
-    from components.cel.regex.parser import Code
+    from components.cel.regex.code import Code
 
 MAX_SEARCH: Final = 2_000_000
 TOO_MUCH: Final = "the regular expressions need too many steps"

@@ -71,13 +71,6 @@ def test_what_upstream_stops_for_its_cost_is_not_computed(expression: str) -> No
     assert (answer.outcome, answer.kind) == (Outcome.ERROR, "cost-limit")
 
 
-@pytest.mark.parametrize(("groups", "kind"), [(999, ""), (1000, "bad-regex-literal"), (1001, "bad-regex-literal")])
-def test_groups_nest_as_deep_as_in_go(groups: int, kind: str) -> None:
-    """A pattern of a thousand levels is refused."""
-    error = admit(f'"a".matches("{"(" * groups}a{")" * groups}")', stored=True).error
-    assert (error.kind if error else "") == kind
-
-
 def test_a_shallow_stack_is_left_for_a_thread() -> None:
     """Where the caller's stack is nearly full, the answer and the refusal are those of a full one."""
     deep = "true == (" * 100 + "true" + ")" * 100
