@@ -17,11 +17,13 @@ from automation.document.snapshot_document import (
     DeploymentPart,
     DevicePart,
     PoolPart,
+    ResourcesPart,
     SnapshotDocument,
     VersionPart,
 )
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
+from automation.scheduling.resources import Resources, read
 from automation.scheduling.snapshot import (
     Accounting,
     Budget,
@@ -227,7 +229,11 @@ class _Reader:
 
     def _pool(self, part: PoolPart) -> Pool:
         seen, before = part.observed, part.before
-        foreign = tuple(ForeignPod(tuple(each.devices.items())) for each in seen.foreign) if seen else ()
+        foreign = (
+            tuple(ForeignPod(tuple(each.devices.items()), _resources(each.requests)) for each in seen.foreign)
+            if seen
+            else ()
+        )
         return Pool(
             name=part.name,
             class_name=part.class_name,
@@ -242,6 +248,7 @@ class _Reader:
             observed=PoolObservation(seen.usable, seen.unusable, foreign) if seen else None,
             purchase=Purchase(part.purchase),
             before=PoolBefore(before.nodes, before.class_name) if before else None,
+            allocatable=_resources(part.allocatable),
             refused=Refusal(part.refused.until, part.refused.why) if part.refused else None,
         )
 
@@ -302,6 +309,10 @@ class _Reader:
 
 def _version(part: VersionPart | None) -> Version | None:
     return None if part is None else Version(part.text, part.seen)
+
+
+def _resources(part: ResourcesPart) -> Resources:
+    return read(part.model_dump(exclude_none=True))
 
 
 def _fabric(text: str | None) -> FabricNeed | None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 
 from components.api.base import Model
+from components.api.values import Amount
 from components.lock import CacheShape, EnginePlacement, ReplicaShape
 
 API_VERSION: Final = "berth.dev/snapshot/v1"
@@ -71,10 +72,21 @@ class DevicePart(Part):
     """The name under which quotas count it; empty for what no quota counts, such as a network card."""
 
 
-class ForeignPodPart(Part):
-    """A pod outside the fleet, and how many devices it holds, by their name."""
+class ResourcesPart(Part):
+    """CPU and memory, as Kubernetes writes them."""
 
-    devices: dict[str, Count]
+    cpu: Amount | None = None
+    """Cores: `64`, `1500m`."""
+
+    memory: Amount | None = None
+    """Bytes: `512Gi`."""
+
+
+class ForeignPodPart(Part):
+    """A pod outside the fleet, how many devices it holds, by their name, and what it requests."""
+
+    devices: dict[str, Count] = Field(default_factory=dict)
+    requests: ResourcesPart = ResourcesPart()
 
 
 class ObservedPart(Part):
@@ -138,6 +150,10 @@ class PoolPart(Part):
 
     before: BeforePart | None = None
     """Set when an edit makes it smaller or gives it other devices, and is not applied yet."""
+
+    allocatable: ResourcesPart = ResourcesPart()
+    """What a node offers to pods of replicas; what is not stated is not counted, and pods that request none of it take
+    nothing. Leave out what the pods that run on every node take."""
 
     refused: RefusalPart | None = None
     """The last refusal to bring more nodes."""

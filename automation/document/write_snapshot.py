@@ -7,6 +7,7 @@ from typing import Any
 from automation.document.snapshot_document import SnapshotDocument
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import PoolObservation
+from automation.scheduling.resources import Resources, quantity
 from automation.scheduling.snapshot import Budget, Cluster, Deployment, Device, Pool, Quota, Snapshot
 
 
@@ -118,13 +119,18 @@ def _pool(pool: Pool, hardware: _Hardware) -> dict[str, Any]:
         "observed": _observed(pool.observed) if pool.observed else None,
         "purchase": pool.purchase.value,
         "before": {"nodes": before.nodes, "class_name": before.class_name} if before else None,
+        "allocatable": _resources(pool.allocatable),
         "refused": {"until": pool.refused.until, "why": pool.refused.why} if pool.refused else None,
     }
 
 
 def _observed(seen: PoolObservation) -> dict[str, Any]:
-    foreign = [{"devices": dict(each.devices)} for each in seen.foreign]
+    foreign = [{"devices": dict(each.devices), "requests": _resources(each.resources)} for each in seen.foreign]
     return {"usable": seen.usable, "unusable": seen.unusable, "foreign": foreign}
+
+
+def _resources(resources: Resources) -> dict[str, str]:
+    return {name: quantity(name, amount) for name, amount in resources}
 
 
 def _deployment(wanted: Deployment) -> dict[str, Any]:

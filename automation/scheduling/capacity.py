@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from automation.scheduling.patterns import Demand, Node, most_blocked
+from automation.scheduling.projection import projected
 from automation.scheduling.snapshot import Accounting
 
 Pods = Mapping[Demand, int]
@@ -42,7 +43,16 @@ class Capacity:
         listed = _key(pods)
         if self.accounting is not Accounting.DEVICE:
             return None
-        return next((each for each, _ in reversed(listed) if self.blocked(node, each, listed) >= nodes), None)
+        lean, left = projected(node, listed)
+        others = _key(_merged(listed, left))
+        return next(
+            (
+                each
+                for each, _ in reversed(listed)
+                if any(left[each]) and self.blocked(lean, left[each], others) >= nodes
+            ),
+            None,
+        )
 
     def blocked(self, node: Node, demand: Demand, pods: _Key) -> int:
         """Return how many nodes the other pods can block for one pod of ``demand``, which is among ``pods``."""
@@ -57,12 +67,19 @@ class Capacity:
         total = sum(count for _, count in pods)
         if not all(node.holds(demand) for demand, _ in pods):
             return False
-        if total <= nodes or self.accounting is Accounting.NODE:
+        if total <= nodes or not nodes or self.accounting is Accounting.NODE:
             return total <= nodes
+        lean, left = projected(node, pods)
+        if lean is not node:
+            return self.fits(lean, nodes, _merged(pods, left))
+        return self._packed(node, nodes, pods)
+
+    def _packed(self, node: Node, nodes: int, pods: _Key) -> bool:
+        """Return whether pods that have to share nodes fit; each fits on an empty one."""
         if self.accounting is Accounting.BEST_FIT:
             return _packs(node, nodes, pods)
         if len(pods) == 1:
-            return total <= nodes * per_node(node, pods[0][0])
+            return pods[0][1] <= nodes * per_node(node, pods[0][0])
         if any(sum(demand[kind] * count for demand, count in pods) > has * nodes for kind, has in enumerate(node.room)):
             return False
         return all(self.blocked(node, demand, pods) < nodes for demand, _ in pods)
@@ -71,6 +88,15 @@ class Capacity:
 def per_node(node: Node, demand: Demand) -> int:
     """Return how many pods of one demand a node is sure to take."""
     return min(has // wanted for has, wanted in zip(node.has, demand, strict=True) if wanted)
+
+
+def _merged(pods: _Key, left: Mapping[Demand, Demand]) -> Pods:
+    """Count pods by what is left of their demands; those of which nothing is left find room anyway."""
+    merged: dict[Demand, int] = {}
+    for demand, count in pods:
+        if any(left[demand]):
+            merged[left[demand]] = merged.get(left[demand], 0) + count
+    return merged
 
 
 def _key(pods: Pods) -> _Key:

@@ -239,7 +239,7 @@ class Explainer:
             )
         claims = False
         for member in need.members:
-            match = self._hostings.matcher.match(member.requests, hardware)
+            match = self._hostings.matcher.match(member.requests, hardware, member.resources)
             if isinstance(match, Mismatch):
                 return PoolVerdict(
                     pool.name,
@@ -254,7 +254,7 @@ class Explainer:
                     match.free,
                     match.meant or match.final,
                 )
-            claims = claims or match.demand is not None
+            claims = claims or bool(match.claims)
         if claims and not self._filters.profiles[position].kinds[number].connects(need):
             text = f"the gang needs {_network(need.fabric)} between its nodes, and they share {_network_of(pool)}"
             return PoolVerdict(pool.name, Code.NO_FABRIC, text + _ways_out(work), engine)

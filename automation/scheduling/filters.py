@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
-from automation.scheduling.hosting import Hosting, Hostings, Rank, Way, together
+from automation.scheduling.hosting import Add, Hosting, Hostings, Rank, Way, together
 from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels, Pool
 from automation.scheduling.verdict import Code
@@ -45,7 +45,7 @@ class Filters:
         self.position = {cluster.name: position for position, cluster in enumerate(self.clusters)}
         self.everywhere: Clusters = (1 << len(self.clusters)) - 1
         self.hardware: list[tuple[Hardware, ...]] = [
-            tuple(catalogue.of(pool.devices) for pool in cluster.pools) for cluster in self.clusters
+            tuple(catalogue.of(pool) for pool in cluster.pools) for cluster in self.clusters
         ]
         self._hostings = hostings
         self.profiles: list[Profile] = []
@@ -104,6 +104,11 @@ class Filters:
     def has_devices(self, need: Need) -> bool:
         """Whether some cluster, in whatever state, has devices for all of ``need``."""
         return any(self._hostings.has_devices(need, profile) for profile in self._profile_sets)
+
+    def size(self, position: int, adds: Iterable[Add]) -> int:
+        """Return how many devices pods take on a cluster."""
+        hardware = self.hardware[position]
+        return sum(hardware[pool].size(demand) * pods for pool, demand, pods in adds)
 
     def alike(self, position: int) -> Clusters:
         """Return the clusters whose pools are of the same kinds, in the same order."""

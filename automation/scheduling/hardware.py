@@ -4,12 +4,13 @@ Pools whose devices are equal share one value, so that everything that depends o
 of demands, the price of a pod in nodes) is computed once for the whole fleet.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from automation.scheduling.patterns import NO_LIMIT, Demand, Node
-from automation.scheduling.snapshot import Device
+from automation.scheduling.resources import Resources
+from automation.scheduling.snapshot import Device, Pool
 
 Taking = tuple[int, frozenset[int]]
 """A number of devices, and the positions of the kinds that any of them may be."""
@@ -20,7 +21,8 @@ class Hardware:
     """The devices of a node and their layout as dimensions; compared by identity.
 
     Every claimable kind has a dimension. Kinds that share a DeviceClass add more, because the allocator may take a
-    request from any of them: one per kind for what cannot be elsewhere, and one for the sum.
+    request from any of them: one per kind for what cannot be elsewhere, and one for the sum. CPU and memory have the
+    last ones, where the pool says what its nodes offer.
     """
 
     number: int
@@ -32,6 +34,8 @@ class Hardware:
     sums: tuple[tuple[tuple[int, ...], int], ...]
     """The kinds of every DeviceClass that has several, and the dimension of their sum; theirs stand right before it."""
     node: Node
+    resources: Resources = ()
+    """What a node offers of CPU and memory, as far as it counts."""
 
     def demand(self, takings: Iterable[Taking]) -> Demand:
         """Return the demand of a pod that takes ``takings``, each from kinds of one DeviceClass."""
@@ -49,9 +53,33 @@ class Hardware:
                 counts[kind] = min(counts[kind], self.node.has[kind])
         return tuple(counts)
 
+    def beside(self, demand: Demand | None, resources: Resources) -> Demand | None:
+        """Return the demand of a pod that also requests CPU and memory; None when it takes nothing that counts here."""
+        if not self.resources:
+            return demand
+        first = len(self.node.has) - len(self.resources)
+        amounts = dict(resources)
+        asked = tuple(amounts.get(name, 0) for name, _ in self.resources)
+        if demand is None and not any(asked):
+            return None
+        return ((0,) * first if demand is None else demand[:first]) + asked
+
+    def lacking(self, resources: Resources) -> Iterator[tuple[str, int, int]]:
+        """Yield of which resources an empty node has too little for a pod, what that wants, and what there is."""
+        has = dict(self.resources)
+        return ((name, wanted, has[name]) for name, wanted in resources if wanted > has.get(name, wanted))
+
+    def devices_of(self, demand: Demand) -> Demand:
+        """Return what a pod takes of devices alone."""
+        return demand[: len(demand) - len(self.resources)]
+
+    def size(self, demand: Demand) -> int:
+        """Return how many devices a pod takes, of the kind it takes most of."""
+        return max(self.devices_of(demand), default=0)
+
     def share(self, demand: Demand) -> Fraction:
         """Return the part of a node that a pod takes: that of the kind it takes most of."""
-        return max(Fraction(taken, has) for taken, has in zip(demand, self.node.has, strict=True))
+        return max(Fraction(min(taken, has), has) for taken, has in zip(demand, self.node.has, strict=True) if taken)
 
     def accelerators(self, demand: Demand) -> dict[str, int]:
         """Return how many devices of each accelerator a pod may take; what it may take of either counts for both."""
@@ -68,18 +96,18 @@ class Hardware:
                     found[name] = found.get(name, 0) + count
         return found
 
-    def foreign(self, devices: Mapping[str, int]) -> Demand | None:
-        """Return the demand of a pod that holds given numbers of devices, by name; None when it holds none of these."""
+    def foreign(self, devices: Mapping[str, int], resources: Resources = ()) -> Demand | None:
+        """Return the demand of a pod that holds numbers of devices, by name; None when it takes nothing that counts."""
         takings = [
             (devices[self.devices[position].name], frozenset({kind}))
             for kind, position in enumerate(self.kinds)
             if devices.get(self.devices[position].name)
         ]
-        return self.demand(takings) if takings else None
+        return self.beside(self.demand(takings) if takings else None, resources)
 
 
-def make_hardware(number: int, devices: tuple[Device, ...]) -> Hardware:
-    """Lay out the devices of a node."""
+def make_hardware(number: int, devices: tuple[Device, ...], resources: Resources = ()) -> Hardware:
+    """Lay out the devices of a node, and what it offers of CPU and memory."""
     claimable = [position for position, device in enumerate(devices) if device.claimable]
     classes: dict[str, list[int]] = {}
     for dimension, position in enumerate(claimable):
@@ -95,35 +123,41 @@ def make_hardware(number: int, devices: tuple[Device, ...]) -> Hardware:
             exact = [counts[kind] for kind in kinds]
             room += [*exact, sum(exact)]
             has += [NO_LIMIT] * (len(kinds) + 1)
+    offered = tuple(amount for _, amount in resources)
     return Hardware(
         number=number,
         devices=devices,
         kinds=tuple(claimable),
         classes=tuple((name, tuple(kinds)) for name, kinds in classes.items()),
         sums=tuple(sums),
-        node=Node(tuple(has), tuple(room)),
+        node=Node((*has, *offered), (*room, *offered)),
+        resources=resources,
     )
 
 
 class Catalogue:
     """Every distinct hardware of a snapshot."""
 
-    def __init__(self) -> None:
-        self._by_value: dict[tuple[Device, ...], Hardware] = {}
-        self._by_object: dict[int, tuple[Sequence[Device], Hardware]] = {}
+    def __init__(self, *, devices_only: bool = False) -> None:
+        self._devices_only = devices_only
+        self._by_value: dict[tuple[tuple[Device, ...], Resources], Hardware] = {}
+        self._by_object: dict[tuple[int, Resources], tuple[Sequence[Device], Hardware]] = {}
 
     @property
     def all(self) -> Collection[Hardware]:
         """Every hardware that was asked for."""
         return self._by_value.values()
 
-    def of(self, devices: tuple[Device, ...]) -> Hardware:
-        """Return the hardware of a node with these devices; equal devices give the same value."""
-        known = self._by_object.get(id(devices))
+    def of(self, pool: Pool) -> Hardware:
+        """Return the hardware of a pool's nodes; equal ones give the same value."""
+        devices, resources = pool.devices, () if self._devices_only else pool.allocatable
+        known = self._by_object.get((id(devices), resources))
         if known is not None:
             return known[1]
-        hardware = self._by_value.get(devices)
+        hardware = self._by_value.get((devices, resources))
         if hardware is None:
-            hardware = self._by_value[devices] = make_hardware(len(self._by_value), devices)
-        self._by_object[id(devices)] = (devices, hardware)  # holding the tuple keeps its id from being reused
+            hardware = make_hardware(len(self._by_value), devices, resources)
+            self._by_value[devices, resources] = hardware
+        # Holding the tuple keeps its id from being reused.
+        self._by_object[id(devices), resources] = (devices, hardware)
         return hardware

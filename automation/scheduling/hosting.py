@@ -15,8 +15,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from automation.scheduling.hardware import Hardware
-from automation.scheduling.matching import Match, Matcher
-from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile
+from automation.scheduling.matching import Match, Matcher, Mismatch
+from automation.scheduling.needs import EngineNeed, MemberNeed, Need, PoolKind, Profile
 from automation.scheduling.patterns import Demand
 from automation.scheduling.snapshot import FabricNeed, Purchase
 from components.lock import Claim
@@ -75,8 +75,8 @@ class Hostings:
             return
         for each in hardware:
             for member in (member for engine in need.engines for member in engine.members if member.requests):
-                match = self.matcher.match(member.requests, each)
-                if isinstance(match, Match) and match.demand:
+                match = self.matcher.match(member.requests, each, member.resources)
+                if isinstance(match, Match) and match.claims:
                     self._wanted[each.number] = self._wanted.get(each.number, 0) + member.pods * replicas
 
     def of(self, need: Need, profile: Profile) -> Hosting | None:
@@ -145,14 +145,10 @@ class Hostings:
         """Whether there are devices for every member, on whatever pools, and something to claim for every engine."""
         for engine in need.engines:
             found = [
-                [
-                    match.demand
-                    for kind in profile.kinds
-                    if isinstance(match := self.matcher.match(member.requests, kind.hardware), Match)
-                ]
+                [match.claims for kind in profile.kinds if isinstance(match := self._match(member, kind), Match)]
                 for member in engine.members
             ]
-            if not all(found) or not any(demand for demands in found for demand in demands):
+            if not all(found) or not any(claims for each in found for claims in each):
                 return False
         return True
 
@@ -164,11 +160,11 @@ class Hostings:
 
     def _look(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
         """Return how all members would run on nodes of one kind; None when some cannot."""
-        found = [self.matcher.match(member.requests, kind.hardware) for member in engine.members]
+        found = [self._match(member, kind) for member in engine.members]
         matches = tuple(match for match in found if isinstance(match, Match))
         if len(matches) < len(found):
             return None
-        plain = not any(match.deferred for match in matches) and any(match.demand for match in matches)
+        plain = not any(match.deferred for match in matches) and any(match.claims for match in matches)
         return _Fit(matches, self._rank_of(engine, [kind] * len(matches), matches), plain)
 
     def _single(
@@ -194,10 +190,7 @@ class Hostings:
             connected = one_fabric and all(kind.connects(engine) for kind in kinds)
             if connected is apart or not all(kind.admits(engine) for kind in kinds):
                 continue
-            found = [
-                self.matcher.match(member.requests, kind.hardware)
-                for member, kind in zip(engine.members, kinds, strict=True)
-            ]
+            found = [self._match(member, kind) for member, kind in zip(engine.members, kinds, strict=True)]
             matches = tuple(match for match in found if isinstance(match, Match))
             if len(matches) == len(found) and self._serves(engine, profile, matches):
                 yield _option(engine, pools, matches, self._rank_of(engine, kinds, matches))
@@ -206,11 +199,13 @@ class Hostings:
         """Whether an engine claims something, and no member is stranded: real devices for it are on other pools."""
         for member, match in zip(engine.members, matches, strict=True):
             if match.deferred and any(
-                isinstance(other := self.matcher.match(member.requests, kind.hardware), Match) and other.demand
-                for kind in profile.kinds
+                isinstance(other := self._match(member, kind), Match) and other.claims for kind in profile.kinds
             ):
                 return False
-        return any(match.demand for match in matches)
+        return any(match.claims for match in matches)
+
+    def _match(self, member: MemberNeed, kind: PoolKind) -> Match | Mismatch:
+        return self.matcher.match(member.requests, kind.hardware, member.resources)
 
     def _rank_of(self, engine: EngineNeed, kinds: Sequence[PoolKind], matches: Sequence[Match]) -> Rank:
         unknown, cost = False, Decimal(0)

@@ -2,7 +2,7 @@
 
 Every pod that may exist at once is in it: replicas that stay, replicas that go (they live until they are retired), the
 new ones, and other people's pods that were seen. Replicas are charged at their own stamped shape, on the pool they are
-pinned to; pods that claim nothing take nothing.
+pinned to; pods that claim nothing take nothing, but for CPU and memory that they request where the pool states them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -99,11 +99,12 @@ class Ledger:
         if self.capacity.accounting is not Accounting.DEVICE:
             return False
         for pool, demand, _ in option.adds:
-            pods = self.loads[cluster][pool].pods
-            if len(pods) > 1 or (pods and demand not in pods):
-                return True
-            if pool in trial and any(each != demand for each in trial[pool]):
-                return True
+            load = self.loads[cluster][pool]
+            pods, others = load.pods, trial.get(pool, ())
+            if len(pods) > 1 or (pods and demand not in pods) or any(each != demand for each in others):
+                devices_of = load.hardware.devices_of
+                if not load.hardware.resources or len({devices_of(each) for each in (demand, *pods, *others)}) > 1:
+                    return True
         return False
 
     def _take(self, cluster: int, trial: Trial, adds: Sequence[Add]) -> bool:

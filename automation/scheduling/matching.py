@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from automation.scheduling.hardware import Hardware, Taking
 from automation.scheduling.patterns import Demand
+from automation.scheduling.resources import Resources, words
 from automation.scheduling.snapshot import Device
 from automation.scheduling.verdict import Code
 from components.cel.device import DeviceView
@@ -34,7 +35,7 @@ Evaluate = Callable[[str, Device], tuple[Outcome, str]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The requests can be met: what is claimed, and what a pod takes of a node (nothing when it claims nothing)."""
+    """The requests can be met: what is claimed, and what a pod takes of a node (None when that is nothing)."""
 
     claims: tuple[Claim, ...]
     demand: Demand | None
@@ -70,14 +71,17 @@ class Matcher:
     def __init__(self, evaluate: Evaluate) -> None:
         self._evaluate = evaluate
         self._answers: dict[tuple[str, object], tuple[Outcome, str]] = {}
-        self._matches: dict[tuple[Requests, int], Match | Mismatch] = {}
+        self._matches: dict[tuple[Requests, Resources, int], Match | Mismatch] = {}
 
-    def match(self, requests: Requests, hardware: Hardware) -> Match | Mismatch:
-        """Return how one node of ``hardware`` meets ``requests``."""
-        key = (requests, hardware.number)
+    def match(self, requests: Requests, hardware: Hardware, resources: Resources = ()) -> Match | Mismatch:
+        """Return how one node of ``hardware`` meets ``requests`` and, as far as it is stated, ``resources``."""
+        key = (requests, resources, hardware.number)
         answer = self._matches.get(key)
         if answer is None:
-            answer = self._matches[key] = self._match(requests, hardware)
+            answer = self._match(requests, hardware)
+            if resources and isinstance(answer, Match):
+                answer = _beside(answer, hardware, resources)
+            self._matches[key] = answer
         return answer
 
     def _match(self, requests: Requests, hardware: Hardware) -> Match | Mismatch:
@@ -158,6 +162,14 @@ class Matcher:
 def _reported(failures: Sequence[Mismatch]) -> Mismatch | None:
     """Choose the failure to report: an error on a device that the selector is about, else a clean miss, else any."""
     return min(failures, key=lambda failure: (not failure.meant, failure.code is Code.SELECTOR_ERROR), default=None)
+
+
+def _beside(match: Match, hardware: Hardware, resources: Resources) -> Match | Mismatch:
+    short = next(hardware.lacking(resources), None)
+    if short is None:
+        return replace(match, demand=hardware.beside(match.demand, resources))
+    (wanted,), (has,) = words([short[:2]]), words([(short[0], short[2])])
+    return Mismatch(Code.POD_TOO_LARGE, f"a pod requests {wanted}, a node has {has}", "")
 
 
 def _meant(expression: str, device: Device) -> bool:

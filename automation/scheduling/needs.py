@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Requests, requests_of
+from automation.scheduling.resources import Resources, requested
 from automation.scheduling.snapshot import FabricKind, FabricNeed, Pool, Purchase
 from components.lock import ReplicaShape
 
@@ -21,6 +22,8 @@ class MemberNeed:
     role: str
     pods: int
     requests: Requests
+    resources: Resources = ()
+    """CPU and memory, where some pool of the fleet says what it has of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +49,10 @@ class Need:
 
 
 class Needs:
-    """Every distinct need of a snapshot."""
+    """Every distinct need of a snapshot; without ``with_resources`` devices alone tell needs apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_resources: bool = False) -> None:
+        self._with_resources = with_resources
         self._by_digest: dict[tuple[str, bool, FabricNeed], Need] = {}
         self._by_engines: dict[tuple[int, ...], Need] = {}
         self._engines: dict[tuple[tuple[MemberNeed, ...], bool, FabricNeed | None], EngineNeed] = {}
@@ -60,7 +64,13 @@ class Needs:
             engines = tuple(
                 self._engine(
                     tuple(
-                        MemberNeed(each.role, each.pods * engine.copies, requests_of(each)) for each in engine.members
+                        MemberNeed(
+                            each.role,
+                            each.pods * engine.copies,
+                            requests_of(each),
+                            requested(each) if self._with_resources else (),
+                        )
+                        for each in engine.members
                     ),
                     spot=spot,
                     fabric=fabric,

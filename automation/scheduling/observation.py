@@ -10,6 +10,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from automation.scheduling.resources import Resources
+
 
 def _empty() -> Mapping[Any, Any]:
     return MappingProxyType({})
@@ -17,9 +19,10 @@ def _empty() -> Mapping[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignPod:
-    """Devices that a pod outside the fleet holds, by the device's name in the class of its pool."""
+    """Devices that a pod outside the fleet holds, by their name in the class of its pool, and what it requests."""
 
     devices: tuple[tuple[str, int], ...]
+    resources: Resources = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A node is blocked for a pod when the other pods on it leave too little of some k
 chooses who sits where, so the question is how many disjoint groups of the other pods fit on one node each and block it.
 Only minimal groups matter (a group with a needless pod wastes it), and pods of equal demand are interchangeable, so the
 search packs *patterns*: how many pods of each demand make a minimal blocking group. A linear relaxation bounds it from
-above, with exact fractions; the integer search below it has a budget of nodes, never of time, so that every machine
+above, with exact numbers; the integer search below it has a budget of nodes, never of time, so that every machine
 gets the same answer. When a budget ends, the answer is a bound that is never too low.
 """
 
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 Demand = tuple[int, ...]
-"""Devices that a pod takes of each kind on its node, in the order of the kinds."""
+"""What a pod takes of each kind on its node (devices, thousandths of a core, bytes), in the order of the kinds."""
 
 PATTERN_BUDGET = 4_000
 """Partial groups looked at when patterns are listed. Four sizes on a node of eight take fewer than a hundred."""
 SEARCH_BUDGET = 4_000
 """Partial packings looked at by the integer search."""
-PIVOT_BUDGET = 200
-"""Steps of the linear relaxation."""
+PIVOT_BUDGET = 200_000
+"""Numbers worked out by the linear relaxation."""
 
 NO_LIMIT = 1 << 30
 """Stands for a limit that does not hold."""
@@ -91,9 +91,6 @@ def _patterns(node: Node, need: Demand, others: Sequence[tuple[Demand, int]]) ->
     budget = PATTERN_BUDGET
     stack: list[tuple[int, Pattern, Demand]] = [(0, (), (0,) * len(need))]
     while stack:
-        budget -= 1
-        if budget < 0:
-            return None
         position, chosen, taken = stack.pop()
         if position == len(others):
             continue
@@ -109,6 +106,9 @@ def _patterns(node: Node, need: Demand, others: Sequence[tuple[Demand, int]]) ->
                 if _minimal(node.has, need, taken, whole, demands):
                     found.append(whole)
                 break
+            budget -= 1
+            if budget < 0:
+                return None
             stack.append((position + 1, group, taken))
     return sorted(found, reverse=True)
 
@@ -128,51 +128,60 @@ def _pack(patterns: Sequence[Pattern], counts: Sequence[int], crude: int) -> int
     bound = crude if relaxed is None else min(crude, relaxed)
     best = 0
     budget = SEARCH_BUDGET
-    stack: list[tuple[int, tuple[int, ...], int]] = [(0, tuple(counts), 0)]
+    stack = [(0, tuple(counts), 0, _most(patterns[0], counts))]
     while stack:
-        position, left, packed = stack.pop()
-        best = max(best, packed)
+        position, left, packed, number = stack.pop()
+        best = max(best, packed + number)
         if best >= bound:
             return bound
-        if position == len(patterns):
-            continue
+        if position + 1 == len(patterns):
+            continue  # of the last pattern fewer are never better
         budget -= 1
         if budget < 0:
             return bound
-        pattern = patterns[position]
-        most = min(have // use for have, use in zip(left, pattern, strict=True) if use)
-        for number in range(most + 1):  # the last one pushed, the largest number, is looked at first
-            rest = tuple(have - number * use for have, use in zip(left, pattern, strict=True))
-            stack.append((position + 1, rest, packed + number))
+        if number:
+            stack.append((position, left, packed, number - 1))
+        rest = tuple(have - number * use for have, use in zip(left, patterns[position], strict=True))
+        stack.append((position + 1, rest, packed + number, _most(patterns[position + 1], rest)))
     return best
 
 
+def _most(pattern: Pattern, counts: Sequence[int]) -> int:
+    """Return how often a pattern can be formed."""
+    return min(have // use for have, use in zip(counts, pattern, strict=True) if use)
+
+
 def _relaxed(patterns: Sequence[Pattern], counts: Sequence[int]) -> int | None:
-    """Solve the linear relaxation with exact fractions (simplex, Bland's rule) and round down; None out of budget."""
+    """Solve the linear relaxation exactly and round down; None out of budget.
+
+    A simplex over whole numbers: the table is that of fractions times their common denominator, which each pivot
+    replaces, so every division is exact (Edmonds; Bareiss for determinants). The steepest column comes first.
+    """
     rows, width = len(counts), len(patterns)
     table = [
-        [Fraction(pattern[row]) for pattern in patterns]
-        + [Fraction(int(row == slack)) for slack in range(rows)]
-        + [Fraction(counts[row])]
+        [*(pattern[row] for pattern in patterns), *(int(row == slack) for slack in range(rows)), counts[row]]
         for row in range(rows)
     ]
-    goal = [Fraction(-1)] * width + [Fraction(0)] * (rows + 1)
-    basis = list(range(width, width + rows))
-    for _ in range(PIVOT_BUDGET):
-        column = next((index for index, value in enumerate(goal[:-1]) if value < 0), None)
-        if column is None:
-            return int(goal[-1])
-        ratios = [
-            (table[row][-1] / table[row][column], basis[row], row) for row in range(rows) if table[row][column] > 0
-        ]
-        _, _, pivot = min(ratios)
-        lead = table[pivot][column]
-        table[pivot] = [value / lead for value in table[pivot]]
+    goal = [-1] * width + [0] * (rows + 1)
+    denominator = 1
+    budget = PIVOT_BUDGET
+    while (steepest := min(goal[:-1])) < 0:
+        budget -= rows * len(goal)
+        if budget < 0:
+            return None
+        column = goal.index(steepest)
+        candidates = [row for row in range(rows) if table[row][column] > 0]
+        pivot = min(candidates, key=lambda row: Fraction(table[row][-1], table[row][column]))
+        lead, scale = table[pivot], table[pivot][column]
         for row in range(rows):
-            factor = table[row][column]
-            if row != pivot and factor:
-                table[row] = [value - factor * base for value, base in zip(table[row], table[pivot], strict=True)]
-        factor = goal[column]
-        goal = [value - factor * base for value, base in zip(goal, table[pivot], strict=True)]
-        basis[pivot] = column
-    return None
+            if row != pivot:
+                table[row] = _cleared(table[row], column, lead, denominator)
+        goal = _cleared(goal, column, lead, denominator)
+        denominator = scale
+    return goal[-1] // denominator
+
+
+def _cleared(values: Sequence[int], column: int, lead: Sequence[int], denominator: int) -> list[int]:
+    """Take the leading row off another one so often that its ``column`` becomes zero."""
+    factor, scale = values[column], lead[column]
+    return [(value * scale - factor * base) // denominator for value, base in zip(values, lead, strict=True)]

@@ -37,11 +37,8 @@ class _Victim:
     position: int
     adds: Sequence[Add]
     """What is counted of it: its pods, or those that it would have in its place."""
-
-    @property
-    def size(self) -> int:
-        """Devices that they take."""
-        return sum(max(demand, default=0) * pods for _, demand, pods in self.adds)
+    size: int
+    """Devices that they take."""
 
     @property
     def worth(self) -> tuple[object, ...]:
@@ -65,12 +62,14 @@ class Preemption:
         self._known: dict[int, dict[tuple[int, int], _Answer]] = {}
         """By cluster, what was found for a need of a priority since somebody went there; limits aside."""
         for work in works:
+            places: list[tuple[ExistingReplica, int, Sequence[Add]]] = []
             for replica in (*work.kept, *(replica for replica, _ in work.edited)):
                 position = filters.position[replica.id.cluster]
-                victim = _Victim(work, replica, position, judge.adds(replica, position))
+                places.append((replica, position, judge.adds(replica, position)))
+            places += [(replica, position, adds_of(options)) for replica, (position, options), _ in work.changed]
+            for replica, position, adds in places:
+                victim = _Victim(work, replica, position, adds, filters.size(position, adds))
                 self._on.setdefault(position, []).append(victim)
-            for replica, (position, options), _ in work.changed:
-                self._on.setdefault(position, []).append(_Victim(work, replica, position, adds_of(options)))
 
     def run(self, work: Work) -> None:
         """Let victims go for what a deployment lacks, as far as that helps."""

@@ -15,6 +15,7 @@ from automation.scheduling.hosting import Add
 from automation.scheduling.matching import Match, Matcher, requests_of
 from automation.scheduling.patterns import Demand
 from automation.scheduling.reason import Reason
+from automation.scheduling.resources import requested
 from automation.scheduling.snapshot import ClusterState, Deployment
 from automation.scheduling.work import serves
 from components.checks.taints import untolerated
@@ -143,6 +144,8 @@ class Judge:
                 if {claim.device_class for claim in place.claims} - {name for name, _ in hardware.classes}:
                     uncounted.add(pool)
                 reasons.add(Reason.RECLAIMED if isinstance(match, Match) else Reason.UNMATCHED)
+            if hardware.resources:  # a pod that requests more than a node is said to have runs nevertheless
+                demand = hardware.beside(demand, requested(member))
             if demand is not None:
                 adds.append((pool, demand, member.pods * engine.copies))
         reason = next(each for each in (Reason.UNMATCHED, Reason.RECLAIMED, Reason.KEPT) if each in reasons)

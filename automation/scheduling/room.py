@@ -5,9 +5,11 @@ from types import MappingProxyType
 
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.filters import Filters
+from automation.scheduling.hardware import Hardware
 from automation.scheduling.hosting import Hosting, Option, adds_of
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.patterns import Demand
+from automation.scheduling.resources import quantity, words
 from automation.scheduling.retain import Judge
 from automation.scheduling.snapshot import Accounting
 from automation.scheduling.verdict import Code, PoolVerdict
@@ -78,26 +80,24 @@ class RoomExplainer:
         extra: dict[Demand, int] = {}
         for _, demand, pods in option.adds:
             extra[demand] = extra.get(demand, 0) + pods
-        wanted, free, unit = self._numbers(load, extra)
+        wanted, free, _, unit = self._numbers(load, extra)
         if self._ledger.fits(load, extra):
-            return PoolVerdict(
-                pool.name, Code.FITS, f"wants {wanted} {unit}, {free} free", engine, wanted=wanted, free=free
-            )
+            text = f"wants {wanted} {unit}, {free} free"
+            return PoolVerdict(pool.name, Code.FITS, text, engine, wanted=wanted, free=free)
         message = self._refusal(position, number, load, extra, own=beside)
         return PoolVerdict(pool.name, Code.NO_ROOM, message, engine, wanted=wanted, free=free)
 
-    def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, str]:
-        """Return devices (or nodes) wanted and free, of the kind that is shortest, and the word for them."""
+    def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, int, str]:
+        """Return how many devices (or nodes) are wanted, free and there, of the kind that is shortest, and its name."""
         if self._ledger.capacity.accounting is Accounting.NODE:
-            return sum(extra.values()), max(0, load.nodes - sum(load.pods.values())), "nodes"
-        numbers = []
-        for dimension, kind in enumerate(load.hardware.kinds):
-            wanted = sum(demand[dimension] * pods for demand, pods in extra.items())
-            if wanted:
-                device = load.hardware.devices[kind]
-                numbers.append((max(0, device.count * load.nodes - load.used(dimension)), wanted, device.name))
-        free, wanted, name = min(numbers, key=lambda each: (each[0] - each[1], each[2]))
-        return wanted, free, f"devices of {name}"
+            return sum(extra.values()), max(0, load.nodes - sum(load.pods.values())), load.nodes, "nodes"
+        devices = [load.hardware.devices[kind] for kind in load.hardware.kinds]
+        numbers = [
+            (*_count(load, extra, dimension, device.count), f"devices of {device.name}")
+            for dimension, device in enumerate(devices)
+        ]
+        wanted = [each for each in numbers if each[0]]
+        return min(wanted, key=lambda each: (each[1] - each[0], each[3]))
 
     def _refusal(
         self,
@@ -108,16 +108,14 @@ class RoomExplainer:
         *,
         own: Mapping[Demand, int],
     ) -> str:
-        wanted, free, unit = self._numbers(load, extra)
-        total = load.nodes
-        if self._ledger.capacity.accounting is not Accounting.NODE:
-            name = unit.removeprefix("devices of ")
-            total *= next(device.count for device in load.hardware.devices if device.name == name)
-        message = f"wanted {wanted} {unit}, free {free} of {total}"
+        wanted, free, total, unit = self._numbers(load, extra)
+        short, others = _resources(load, extra)
+        enough = [] if short and wanted <= free else [f"wanted {wanted} {unit}, free {free} of {total}"]
+        message = "; ".join([*enough, *(short or others)])
         refused = self._filters.clusters[position].pools[number].refused
         if refused is not None:
             message += f"; {refused}"
-        if wanted > free:
+        if short or wanted > free:
             return message
         merged = dict(load.pods)
         for demand, pods in extra.items():
@@ -125,20 +123,20 @@ class RoomExplainer:
         victim = self._ledger.capacity.victim(load.hardware.node, load.nodes, merged)
         if victim is None:
             return message
-        size = max(victim[: len(load.hardware.kinds)])
+        size, less, pod = _in_words(load.hardware, victim)
         ways = "use pods of one size per pool, add nodes, or place it elsewhere"
         if victim in extra:
             return (
                 f"{message}, but no node is sure to have {size} free for its own pod: the others could leave each of"
-                f" the {load.nodes} with fewer; {ways}"
+                f" the {load.nodes} with {less}; {ways}"
             )
         owner = self._owner(position, number, victim)
         whose = (
             "its own other engine's" if victim in own else f"{owner[0]}/{owner[1]}'s" if owner else "somebody else's"
         )
         return (
-            f"{message}, but it could strand {whose} {size}-device pod: each of the {load.nodes} nodes could be left"
-            f" with fewer than {size} free; {ways}"
+            f"{message}, but it could strand {whose} {pod}: each of the {load.nodes} nodes could be left"
+            f" with {less} than {size} free; {ways}"
         )
 
     def _owner(self, position: int, number: int, demand: Demand) -> NamespacedName | None:
@@ -151,6 +149,36 @@ class RoomExplainer:
             ):
                 return key
         return self._owners.of(position, number, demand)
+
+
+def _count(load: PoolLoad, extra: Mapping[Demand, int], dimension: int, has: int) -> tuple[int, int, int]:
+    """Return how much pods want of a kind of which a node has so much, how much is free, and how much there is."""
+    total = has * load.nodes
+    wanted = sum(demand[dimension] * pods for demand, pods in extra.items())
+    return wanted, max(0, total - load.used(dimension)), total
+
+
+def _resources(load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[list[str], list[str]]:
+    """Say how much CPU and memory pods want: of what there is too little, and of the rest."""
+    short: list[str] = []
+    others: list[str] = []
+    first = len(load.hardware.node.has) - len(load.hardware.resources)
+    for dimension, (name, has) in enumerate(load.hardware.resources, first):
+        wanted, free, total = _count(load, extra, dimension, has)
+        text = ", free ".join(quantity(name, amount) for amount in (wanted, free))
+        (short if wanted > free else others).append(f"{name}: wanted {text} of {quantity(name, total)}")
+    return short, others
+
+
+def _in_words(hardware: Hardware, demand: Demand) -> tuple[str, str, str]:
+    """Return what a pod takes, the word for less than that, and the pod."""
+    devices = max(demand[: len(hardware.kinds)])
+    if not hardware.resources:
+        return str(devices), "fewer", f"{devices}-device pod"
+    amounts = zip((name for name, _ in hardware.resources), demand[-len(hardware.resources) :], strict=True)
+    parts = [f"{devices} device{'' if devices == 1 else 's'}"] if devices else []
+    size = ", ".join([*parts, *words((name, amount) for name, amount in amounts if amount)])
+    return size, "less", f"pod of {size}"
 
 
 class Owners:

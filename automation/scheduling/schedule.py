@@ -75,8 +75,11 @@ class Pass:
             if deployment.strategy is Strategy.COMPATIBLE:
                 raise SchedulingError(f"{'/'.join(deployment.key)}: strategy Compatible is for a whole fleet")
         self.snapshot = snapshot
-        self.needs = Needs()
-        self.catalogue = Catalogue()
+        # Whole nodes are counted as the predecessor counts them, so what is on a node besides devices does not matter.
+        devices_only = compatible or snapshot.options.accounting is Accounting.NODE
+        stated = any(pool.allocatable for cluster in snapshot.clusters for pool in cluster.pools)
+        self.needs = Needs(with_resources=stated and not devices_only)
+        self.catalogue = Catalogue(devices_only=devices_only)
         matcher = Matcher(evaluate)
         self.hostings = Hostings(
             matcher, whole_nodes=snapshot.options.accounting is Accounting.NODE, first_fit_only=compatible
@@ -171,7 +174,7 @@ class Pass:
                 if pool.observed is None:
                     continue
                 for pod in pool.observed.foreign:
-                    demand = self.filters.hardware[position][number].foreign(dict(pod.devices))
+                    demand = self.filters.hardware[position][number].foreign(dict(pod.devices), pod.resources)
                     if demand is not None:
                         self.ledger.charge(position, [(number, demand, 1)])
 

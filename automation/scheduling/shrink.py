@@ -72,9 +72,5 @@ class Shrinks:
         key = (replica.id.namespace, replica.id.deployment)
         deployment = self._deployments.get(key)
         wants_to_stay = deployment is not None and self._judge.judge(replica, deployment) not in MOVING
-        size = sum(
-            count * max(demand, default=0)
-            for pool, demand, count in self._judge.adds(replica, position)
-            if pool in loads
-        )
+        size = self._filters.size(position, [add for add in self._judge.adds(replica, position) if add[0] in loads])
         return (key not in self._held, not wants_to_stay, size, not serves(replica), replica.id)

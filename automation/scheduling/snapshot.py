@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
 from automation.scheduling.observation import PoolObservation
+from automation.scheduling.resources import Resources
 from components.checks.facts import Taint, Toleration
 from components.lock import ReplicaShape
 
@@ -159,6 +160,8 @@ class Pool:
     purchase: Purchase = Purchase.ON_DEMAND
     before: PoolBefore | None = None
     """What it is until an edit is applied under which what runs on it may not fit; None without such an edit."""
+    allocatable: Resources = ()
+    """What a node offers of CPU and memory; what it does not name is not counted."""
     refused: Refusal | None = None
     """The last refusal to bring more nodes, as the journal remembers it; one that has expired does not count."""
 
@@ -217,6 +220,7 @@ class Cluster:
     """Since when it has not been ready without a break; None when it is, or when nobody knows."""
 
     zone: str = ""
+    """Where it lies in one zone and says so; a fact for readers, replicas are spread by cluster and region."""
     versions: Versions = Versions()
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:

@@ -11,10 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Accounting, Device, Options, Snapshot, Strategy
+from automation.scheduling.snapshot import Accounting, Device, Options, Pool, Snapshot, Strategy
 from components.lock import EngineShape, MemberShape, Phase, RequestShape, shape_digest
 from tests.unit.scheduling.adversary import nodes_of, pods_of, stranded
-from tests.unit.scheduling.builder import after, cluster, deployment, engine, evaluate, gpu, nic, pool, shape
+from tests.unit.scheduling.builder import (
+    after,
+    asking,
+    cluster,
+    deployment,
+    engine,
+    evaluate,
+    gpu,
+    nic,
+    offering,
+    pool,
+    shape,
+)
 
 LAW = settings(deadline=None, max_examples=60)
 OPTIONS = (Options(), Options(Strategy.PACK), Options(Strategy.COMPATIBLE, Accounting.NODE))
@@ -35,17 +47,26 @@ def engines(draw: st.DrawFn, name: str) -> EngineShape:
         RequestShape(name=f"r{each}", count=draw(st.integers(1, 3)), selectors=(draw(st.sampled_from(SELECTORS)),))
         for each in range(draw(st.sampled_from([1, 1, 2])))
     )
-    member = MemberShape(role="Standalone", requests=requests, template={})
+    amounts = {kind: str(draw(st.integers(1, 4))) for kind in ("cpu", "memory") if draw(st.booleans())}
+    member = MemberShape(role="Standalone", requests=requests, template=asking(amounts))
+    if draw(st.integers(0, 3)) == 0:
+        leader = MemberShape(role="Leader", template=asking({"cpu": str(draw(st.integers(1, 3)))}))
+        return engine(name, leader, member.model_copy(update={"role": "Worker"}))
     return engine(name, member, copies=draw(st.sampled_from([1, 1, 2])))
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> Pool:
+    """Draw a pool of one to three nodes, which may say what they offer of CPU and memory."""
+    amounts = {kind: str(draw(st.integers(2, 6))) for kind in ("cpu", "memory") if draw(st.booleans())}
+    devices, nodes = draw(st.sampled_from(NODES)), draw(st.integers(1, 3))
+    return pool("gpus", *devices, nodes=nodes, fabric="x", allocatable=offering(**amounts))
 
 
 @st.composite
 def fleets(draw: st.DrawFn) -> Snapshot:
     """Draw one or two clusters of one pool with a few nodes, and deployments that want more than there is."""
-    clusters = tuple(
-        cluster(f"c{number}", pool("gpus", *draw(st.sampled_from(NODES)), nodes=draw(st.integers(1, 3))))
-        for number in range(draw(st.integers(1, 2)))
-    )
+    clusters = tuple(cluster(f"c{number}", draw(pools())) for number in range(draw(st.integers(1, 2))))
     wanted = tuple(
         deployment(f"d{number}", draw(st.integers(1, 4)), draw(engines("main")))
         for number in range(draw(st.integers(1, 4)))

@@ -77,6 +77,28 @@ def test_two_kinds_are_counted_jointly_and_exactly(pool: tuple[Demand, int, list
 
 
 @LAW
+@given(pools(kinds=2), st.tuples(st.sampled_from([1, 1000, 2**30]), st.sampled_from([1, 1000, 2**40])))
+def test_amounts_may_be_large(pool: tuple[Demand, int, list[Demand]], units: Demand) -> None:
+    """Thousandths of a core and bytes are counted as exactly as devices."""
+    has, nodes, pods = pool
+
+    def scaled(demand: Demand) -> Demand:
+        return tuple(map(int.__mul__, demand, units))
+
+    fits = Capacity().fits(Node(scaled(has), scaled(has)), nodes, Counter(map(scaled, pods)))
+    assert fits is not strandable(has, nodes, pods)
+
+
+@LAW
+@given(pools(kinds=3))
+@example(((8, 2, 4), 2, [(4, 1, 1), (4, 1, 2), (2, 0, 1), (2, 0, 0), (0, 0, 1)]))
+def test_kinds_that_cannot_decide_are_left_out_and_nothing_else_is(pool: tuple[Demand, int, list[Demand]]) -> None:
+    """With three kinds of which some never run out first, a set fits exactly when no packing strands a pod."""
+    has, nodes, pods = pool
+    assert Capacity().fits(Node(has, has), nodes, Counter(pods)) is not strandable(has, nodes, pods)
+
+
+@LAW
 @given(pools(kinds=2), st.integers(0, 5))
 def test_fitting_is_monotone(pool: tuple[Demand, int, list[Demand]], gone: int) -> None:
     """Taking a pod away or adding a node never makes a set unfit."""

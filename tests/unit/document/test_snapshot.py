@@ -101,9 +101,10 @@ def full_cluster() -> Cluster:
         fabric_kind=FabricKind.EFA,
         leaving="it goes",
         price=Decimal("98.32"),
-        observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),)),)),
+        observed=PoolObservation(1, 1, (ForeignPod((("gpu", 2),), (("cpu", 250),)),)),
         purchase=Purchase.SPOT,
         before=PoolBefore(6, "h200"),
+        allocatable=(("cpu", 63_500), ("memory", 2**39)),
         refused=Refusal(datetime(2026, 3, 4, tzinfo=UTC), "no capacity in the zone"),
     )
     return Cluster(

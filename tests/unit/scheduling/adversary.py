@@ -2,17 +2,18 @@
 
 It knows no demands and no accounting, only what the in-cluster scheduler and its allocator may do: a pod may start on
 any node where its claims can be met, and each claim may take any devices of its DeviceClass that its selectors match.
+CPU and memory are devices of which a pod takes so many; amounts are whole cores and bytes, and have to be small.
 Whoever finds no node then is stranded. Exponential; a few nodes and pods are its limit.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations_with_replacement
 
 from automation.scheduling.result import Schedule
 from automation.scheduling.snapshot import Device, Pool, Snapshot, Strategy
 from components.cel.selector import Outcome
-from components.lock import EnginePlacement, ReplicaShape
+from components.lock import EnginePlacement, MemberShape, ReplicaShape
 from tests.unit.scheduling.builder import evaluate
 
 Claimed = tuple[int, frozenset[int]]
@@ -38,7 +39,7 @@ def stranded(pool: Pool, nodes: int, pods: tuple[Pod, ...]) -> bool:
                     return True
         return False
 
-    empty = tuple(device.count for device in pool.devices)
+    empty = (*(device.count for device in pool.devices), *_offered(pool).values())
     return stuck(tuple(sorted(pods, key=str)), (empty,) * nodes)
 
 
@@ -69,7 +70,7 @@ def pods_of(snapshot: Snapshot, made: Schedule) -> dict[tuple[str, str], list[Po
         for engine, placing in zip(shape.engines, placement, strict=True):
             for member, place in zip(engine.members, placing.members, strict=True):
                 pool = pools.get((cluster, place.pool))
-                if pool is None or not place.claims:
+                if pool is None:
                     continue
                 requests = {request.name: request for request in member.requests}
                 pod = tuple(
@@ -79,7 +80,10 @@ def pods_of(snapshot: Snapshot, made: Schedule) -> dict[tuple[str, str], list[Po
                     )
                     for claim in place.claims
                 )
-                found[cluster, place.pool] += [pod] * (member.pods * engine.copies)
+                if snapshot.options.strategy is not Strategy.COMPATIBLE:
+                    pod += _asked(member, pool)
+                if pod:
+                    found[cluster, place.pool] += [pod] * (member.pods * engine.copies)
 
     live = {each.id: each for each in snapshot.replicas}
     placed = {each.id: each for each in made.placements}
@@ -89,6 +93,22 @@ def pods_of(snapshot: Snapshot, made: Schedule) -> dict[tuple[str, str], list[Po
         if identity not in placed:
             add(identity.cluster, replica.shape, replica.entry.placement)
     return found
+
+
+def _offered(pool: Pool) -> dict[str, int]:
+    """Return what a node offers in whole units."""
+    return {name: amount // {"cpu": 1000, "memory": 1}[name] for name, amount in pool.allocatable}
+
+
+def _asked(member: MemberShape, pool: Pool) -> Pod:
+    """Return what a pod takes of what its nodes offer; the kinds come after the devices."""
+    containers = member.template.get("spec", {}).get("containers", [])
+    asked: Counter[str] = Counter()
+    for each in containers:
+        asked.update({name: int(amount) for name, amount in each["resources"]["requests"].items()})
+    return tuple(
+        (asked[name], frozenset({kind})) for kind, name in enumerate(_offered(pool), len(pool.devices)) if asked[name]
+    )
 
 
 def _kinds(devices: tuple[Device, ...], device_class: str, selectors: tuple[str, ...]) -> frozenset[int]:

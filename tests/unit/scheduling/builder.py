@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.resources import Resources, read
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import (
@@ -103,10 +104,23 @@ def taint(text: str) -> Taint:
     return Taint(key, value, effect)
 
 
-def member(count: int = 1, selector: str = "any", *, role: str = "Standalone", pods: int = 1) -> MemberShape:
-    """Make a member that asks for ``count`` devices; 0 asks for nothing."""
+def member(
+    count: int = 1, selector: str = "any", *, role: str = "Standalone", pods: int = 1, cpu: str = "", memory: str = ""
+) -> MemberShape:
+    """Make a member that asks for ``count`` devices (0 for none), and for ``cpu`` and ``memory`` if they are given."""
     requests = (RequestShape(name="gpu", count=count, selectors=(selector,)),) if count else ()
-    return MemberShape(role=role, pods=pods, requests=requests, template={})
+    resources = {name: text for name, text in (("cpu", cpu), ("memory", memory)) if text}
+    return MemberShape(role=role, pods=pods, requests=requests, template=asking(resources) if resources else {})
+
+
+def asking(requests: Mapping[str, str]) -> dict[str, Any]:
+    """Make the template of a pod whose container requests something."""
+    return {"spec": {"containers": [{"name": "engine", "resources": {"requests": dict(requests)}}]}}
+
+
+def offering(**amounts: str) -> Resources:
+    """Return what a node offers: ``offering(cpu="64", memory="512Gi")``."""
+    return read(amounts)
 
 
 def engine(name: str = "main", *members: MemberShape, copies: int = 1) -> EngineShape:
@@ -120,7 +134,9 @@ def shape(*engines: EngineShape, version: str = "v1") -> ReplicaShape:
     stamped = [
         each.model_copy(
             update={
-                "members": tuple(one.model_copy(update={"template": {"image": version}}) for one in each.members),
+                "members": tuple(
+                    one.model_copy(update={"template": {**one.template, "image": version}}) for one in each.members
+                ),
             }
         )
         for each in engines
