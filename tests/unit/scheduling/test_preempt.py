@@ -112,6 +112,14 @@ def test_the_lowest_priority_goes_first() -> None:
     ]
 
 
+def test_the_most_important_one_that_goes_tells_clusters_apart() -> None:
+    """Two of priority four go, rather than one of five with one of one."""
+    five, one, four = sized("five", 4, 5), sized("one", 4, 1), sized("four", 4, 4, replicas=2)
+    replicas = [live(five, "a"), live(one, "a"), live(four, "b", 0), live(four, "b", 1)]
+    made = preempting([nodes(1), nodes(1, "b")], [five, one, four, HIGH], replicas)
+    assert victims(made) == ["ml/four/b/0", "ml/four/b/1"]
+
+
 def test_as_few_go_as_can() -> None:
     """One of four devices rather than four of one; and one cluster where one goes rather than one where two do."""
     small, large, wanted = sized("small", 1, replicas=4), sized("large", 4), sized("high", 4, priority=10)
@@ -162,6 +170,14 @@ def test_what_was_put_aside_for_the_first_is_held_after_the_second() -> None:
     assert victims(made) == ["ml/low/a/0", "ml/low/b/0"]
     assert where(made) == []
     assert "other@a/0" in where(preempting([nodes(1), nodes(1, "b")], [LOW, wanted, other], []))
+
+
+def test_two_of_one_priority_ask_each_for_its_own() -> None:
+    """What the small one was told of the other cluster is no answer for the large one."""
+    low, small, large = sized("low", 4, replicas=4), sized("small", 4, priority=10), sized("large", 8, priority=10)
+    replicas = [live(low, name, index) for name in "ab" for index in (0, 1)]
+    made = preempting([nodes(1), nodes(1, "b")], [low, small, large], replicas)
+    assert [each[:-2] for each in victims(made)] == ["ml/low/a", "ml/low/b", "ml/low/b"]
 
 
 def test_the_search_is_bounded_by_tries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.reason import Reason
-from automation.scheduling.snapshot import CacheNeed, Cluster, Deployment, Strategy
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Strategy
 from components.lock import Phase
 from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, live, member, plan, pool, where
 
@@ -133,6 +133,15 @@ def test_a_removed_deployment_lets_its_replicas_go() -> None:
     other = live(deployment("d", 1, engine("main", member(4)), namespace="other"), "a")
     made = plan([cluster("a")], [WANTED], [HERE, other])
     assert [(str(each.id), each.reason) for each in made.leaving] == [("other/d/a/0", Reason.REMOVED)]
+
+
+@pytest.mark.parametrize("accounting", Accounting, ids=lambda each: each.value)
+def test_claims_of_a_class_that_is_gone_hold_nothing(accounting: Accounting) -> None:
+    """Their pods cannot be scheduled any more; the replica leaves, and its node is there for another one."""
+    amd = gpu("mi300", driver="gpu.amd.com", device_class="gpu.amd.com")
+    made = plan([cluster("a", pool("gpus", amd))], [WANTED], [HERE], accounting=accounting)
+    assert where(made) == ["d@a/1"]
+    assert [(str(each.id), each.reason) for each in made.leaving] == [("ml/d/a/0", Reason.RECLAIMED)]
 
 
 def test_nothing_moves_back_when_a_taint_goes() -> None:
