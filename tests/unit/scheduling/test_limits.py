@@ -205,6 +205,14 @@ def test_clusters_that_something_else_refuses_are_not_counted_as_limited() -> No
     assert "0/3 clusters: 1 tainted, 2 over the quota" in made.shortfalls[0].message
 
 
+def test_each_cluster_is_counted_for_the_limit_that_refuses_it() -> None:
+    """One is too dear, the other has what the quota does not give."""
+    wanted = deployment("d", 1, WHOLE, max_cost_per_hour=usd(50))
+    made = plan([paid("a"), paid("b", h200(), price=10)], [wanted], quotas={"ml": Quota({"nvidia-h200": 0})})
+    assert "1 over the quota" in made.shortfalls[0].message
+    assert "1 too dear for the deployment" in made.shortfalls[0].message
+
+
 def test_a_namespace_at_its_quota_leaves_a_drained_cluster() -> None:
     """What it must leave it does not hold against it."""
     wanted = deployment("d", 1, WHOLE)
