@@ -148,6 +148,11 @@ class Selector(Record):
             return _MATCH
         return _NO_MATCH if value is False else self._no_bool(value)
 
+    @property
+    def always_counted(self) -> bool:
+        """Whether ``evaluate`` is ``counted`` for every device: the cost may be large, or its order can be observed."""
+        return self._closure is None
+
     def counted(self, view: DeviceView) -> tuple[Answer, int]:
         """Answer and count the cost as kube-scheduler does; slower than ``evaluate``."""
         refused = self._refusal(view)

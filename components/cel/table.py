@@ -145,13 +145,14 @@ def _run_case(run: _Run, minor: str, case: Mapping[str, Any]) -> None:
         asked = next(name for name in ("eval", "est", "act") if wanted[name] is not _MISSING)
         run.ask(minor, case, asked, _text(wanted[asked]), f"compile:{error.kind}", error.message)
         return
+    counted = selector.counted(view) if wanted["act"] is not _MISSING else None
     if wanted["eval"] is not _MISSING:
-        answer = selector.evaluate(view)
+        answer = counted[0] if counted and selector.always_counted else selector.evaluate(view)
         run.ask(minor, case, "eval", _text(wanted["eval"]), _answer(answer), answer.message)
     if wanted["est"] is not _MISSING:
         run.ask(minor, case, "est", str(wanted["est"]), str(selector.estimate))
-    if wanted["act"] is not _MISSING:
-        run.ask(minor, case, "act", str(wanted["act"]), str(selector.counted(view)[1]))
+    if counted:
+        run.ask(minor, case, "act", str(wanted["act"]), str(counted[1]))
 
 
 def _answer(answer: Answer) -> str:

@@ -1,5 +1,6 @@
 """The case tables: what Kubernetes' own code answers, for every minor."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ WRONG = {
 }
 
 
+@cache
 def _load(name: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load((CASES / f"{name}.yaml").read_bytes(), Loader=loader)  # noqa: S506 - a safe loader, the fast one
@@ -55,6 +57,8 @@ def test_both_ways_of_evaluating_answer_the_same(name: str) -> None:
             selector = compile_unlimited(case["expr"], minor="1.36")
         except SelectorError:
             continue
+        if selector.always_counted:
+            continue  # there is one way only
         view = views.get(case.get("device")) or device_view(None)
         if selector.evaluate(view) != selector.counted(view)[0]:
             different.append(case["id"])
