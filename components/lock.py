@@ -210,7 +210,8 @@ class ClusterEntry(LockModel):
 class PlatformLock(LockModel):
     """The clusters of an environment (``lock/platform.yaml``).
 
-    ``simulated`` marks a target that was planned from the state of simulated clouds; it is absent otherwise.
+    ``simulated`` marks a target that was planned from the state of simulated clouds, and ``backed`` one whose clusters
+    were real control planes on the planner's machine; they are absent otherwise.
     """
 
     api_version: Literal["berth.dev/lock"] = "berth.dev/lock"
@@ -219,6 +220,7 @@ class PlatformLock(LockModel):
     berth: str
     environment: str
     simulated: Literal[True] | None = None
+    backed: Literal[True] | None = None
     digest: str
     clusters: tuple[ClusterEntry, ...] = ()
     front_doors: tuple[str, ...] = ()

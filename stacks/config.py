@@ -19,6 +19,7 @@ from components.models.namespace import SecretData
 from components.naming import GATEWAYS_KEY, SECRETS_KEY, STAGED_KEY
 
 SIMULATED_VARIABLE: Final = "BERTH_SIMULATED"
+BACKED_VARIABLE: Final = "BERTH_BACKED"
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -35,27 +36,34 @@ class ProgramConfig:
     staged: frozenset[str] = frozenset()
     """Caches (by logical name) whose weights are there already, so that their download tokens are not copied."""
     simulated: bool = False
+    backed: bool = False
+    """Whether the clusters of the simulated clouds are real control planes on this machine."""
     gated: bool = False
     """Whether the policy pack judges what the program registers, so that the program need not refuse it itself."""
 
     @classmethod
-    def from_pulumi(cls, *, gated: bool = False, simulated: bool | None = None) -> Self:
+    def from_pulumi(cls, *, gated: bool = False, simulated: bool | None = None, backed: bool | None = None) -> Self:
         """Read the configuration of the stack that runs. Raises ConfigError without ever quoting a value.
 
-        Whoever does not say whether the run is ``simulated`` goes by the variable of the environment.
+        Whoever does not say whether the run is ``simulated`` or ``backed`` goes by the variables of the environment.
         """
         return cls(
             berth_version=version("berth"),
             secrets=_secrets(_value(SECRETS_KEY)),
             gateway_addresses=_gateways(_value(GATEWAYS_KEY)),
             staged=_staged(_value(STAGED_KEY)),
-            simulated=os.environ.get(SIMULATED_VARIABLE, "") in {"1", "true"} if simulated is None else simulated,
+            simulated=_is_set(SIMULATED_VARIABLE) if simulated is None else simulated,
+            backed=_is_set(BACKED_VARIABLE) if backed is None else backed,
             gated=gated,
         )
 
     def secret(self, namespace: str, name: str) -> SecretData | None:
         """Return a secret by its place; None when Berth does not hold it."""
         return self.secrets.get(f"{namespace}/{name}")
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "") in {"1", "true"}
 
 
 def _value(key: str) -> Any:

@@ -50,7 +50,7 @@ def _run(stack: StackName) -> None:
     if lock is None:
         raise missing_lock(folder)
     config = ProgramConfig.from_pulumi()
-    check_fit(fleet, lock, simulated=config.simulated)
+    check_fit(fleet, lock, simulated=config.simulated, backed=config.backed)
     shard = Shard.of(stack, fleet, clusters=(entry.name for entry in lock.platform.clusters))
     program(fleet, lock, shard, config)
 

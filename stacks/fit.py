@@ -19,15 +19,17 @@ def misfits(fleet: Fleet, lock: Lock) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool) -> None:
+def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool, backed: bool = False) -> None:
     """Raise LockError, with the command that renews the lock, when it was not planned from these manifests.
 
-    Nor may real clouds become what was planned for ``simulated`` ones: that was planned around other live replicas.
+    Nor may real clouds become what was planned for ``simulated`` ones, nor one kind of simulation what was planned for
+    the other: that was planned around other live replicas.
     """
     renew = f"berth plan -e {fleet.name}"
-    if lock.platform.simulated and not simulated:
+    planned = _kind(simulated=bool(lock.platform.simulated), backed=bool(lock.platform.backed))
+    if lock.platform.simulated and planned != (run := _kind(simulated=simulated, backed=backed)):
         raise LockError(
-            "the lock was planned for simulated clouds, and this run is a real one",
+            f"the lock was planned for {planned} clouds, and this run is a {run} one",
             consequence="Nothing was changed.",
             help=renew,
         )
@@ -45,3 +47,7 @@ def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool) -> None:
             consequence="Nothing was changed.",
             help=renew,
         )
+
+
+def _kind(*, simulated: bool, backed: bool) -> str:
+    return "backed" if backed else "simulated" if simulated else "real"

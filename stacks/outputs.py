@@ -37,6 +37,7 @@ class StackOutputs(_Model):
     berth: str
     environment: str
     simulated: bool
+    backed: bool = False
     platform_digest: str = ""
     """Digest of the platform's manifests; lets the driver skip a preview when nothing of them changed since."""
     clusters: dict[str, ClusterSummary] = Field(default_factory=dict)
@@ -51,6 +52,7 @@ def export(
     berth: str,
     environment: str,
     simulated: bool,
+    backed: bool,
     platform_digest: str,
     clusters: Mapping[str, Mapping[str, Any]],
     services: Mapping[str, Mapping[str, pulumi.Input[str]]],
@@ -61,6 +63,8 @@ def export(
     pulumi.export("berth", berth)
     pulumi.export("environment", environment)
     pulumi.export("simulated", simulated)
+    if backed:
+        pulumi.export("backed", backed)
     pulumi.export("platformDigest", platform_digest)
     pulumi.export("clusters", {name: dict(summary) for name, summary in sorted(clusters.items())})
     pulumi.export("services", {name: dict(sorted(urls.items())) for name, urls in sorted(services.items())})

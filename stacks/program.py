@@ -58,6 +58,7 @@ def program(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig) -> No
         berth=config.berth_version,
         environment=fleet.name,
         simulated=config.simulated,
+        backed=config.backed,
         platform_digest=shard.platform_digest(fleet),
         clusters={name: cluster.summary() for name, cluster in clusters.items()},
         services=_by_service(services),

@@ -23,7 +23,7 @@ def where_options(arguments: Sequence[str]) -> list[str]:
     found: list[str] = []
     for position, argument in enumerate(arguments):
         name, equals, _ = argument.partition("=")
-        if argument == "--simulated":
+        if argument in {"--simulated", "--backed"}:
             found.append(argument)
         elif name in {"-e", "--env", "--environments"}:
             following = arguments[position + 1 : position + 2]

@@ -53,6 +53,7 @@ def destroy(
         view = DestroyedView(
             environment=where.env,
             simulated=where.simulated,
+            backed=where.backed,
             deleted=done.deleted,
             retained=done.retained,
             failures=tuple(failure_view(name, text) for name, text in sorted(done.failures.items())),

@@ -41,7 +41,7 @@ def doctor(
     from automation.render.text import Column, Span, Style, table
 
     sinks = show.sinks()
-    layout = Layout.find()
+    layout = Layout.find(backed=where.backed)
     minor = minor_of(kubernetes) if kubernetes is not None else None
     if install:
         ensure(layout, progress=sinks.say)
@@ -55,7 +55,15 @@ def doctor(
             {"name": each.name, "status": each.status.value, "found": each.found, "want": each.want, "fix": each.fix}
             for each in diagnosis.checks
         ]
-        sinks.document({"apiVersion": API_VERSION, "kind": "Diagnosis", "simulated": where.simulated, "checks": checks})
+        sinks.document(
+            {
+                "apiVersion": API_VERSION,
+                "kind": "Diagnosis",
+                "simulated": where.simulated,
+                "backed": where.backed,
+                "checks": checks,
+            }
+        )
     elif failed or not quiet_when_ready:
         styles: dict[str, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}
         columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]

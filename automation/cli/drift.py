@@ -23,6 +23,7 @@ def drift(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
         view = DriftView(
             environment=where.env,
             simulated=where.simulated,
+            backed=where.backed,
             resources=tuple(each for stack, steps in found.items() for each in resource_views(stack, steps)),
             notes=tuple(f"{name} SKIPPED unreachable: {why}" for name, why in situation.unreachable.items()),
         )

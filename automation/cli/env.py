@@ -14,6 +14,7 @@ _SHOW = Show()
 def env(
     *,
     simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False,
+    backed: Annotated[bool, Parameter(negative="", env_var="BERTH_BACKED")] = False,
     show: Show = _SHOW,
 ) -> int:
     """Print the variables that plain `pulumi` needs in this checkout; use it as `eval "$(berth env)"`.
@@ -22,6 +23,8 @@ def env(
     ----------
     simulated
         For the simulated clouds and their state.
+    backed
+        For simulated clouds whose clusters are real control planes on this machine, and their state.
     """
     import os
 
@@ -30,13 +33,14 @@ def env(
     from automation.engine.toolchain.layout import Layout
 
     sinks = show.sinks()
-    layout = Layout.find()
+    layout = Layout.find(backed=backed)
     toolchain = ensure(layout, progress=sinks.say)
-    if simulated:
-        from automation.driver.simulation import prepare_simulation
+    if simulated or backed:
+        from automation.driver.simulation import prepare_backing, prepare_simulation
 
-        prepare_simulation(layout)
-    variables = plain_environment(layout, simulated=simulated, base=os.environ, toolchain=toolchain)
+        prepare = prepare_backing if backed else prepare_simulation
+        prepare(layout)
+    variables = plain_environment(layout, simulated=simulated or backed, base=os.environ, toolchain=toolchain)
     changes = environment_changes(variables, base=os.environ)
     if sinks.machine:
         sinks.document({"apiVersion": API_VERSION, "kind": "Variables", "variables": changes})

@@ -28,6 +28,7 @@ VERBS = {
     "destroy": "Tear the environment down.",
     "unlock": "Free the lease that a dead run left on a stack.",
     "orphans": "List what may exist without being in the state, and cross out what was dealt with.",
+    "backing": "Keep real control planes behind the simulated clusters of `--backed` runs, until interrupted.",
     "env": "Print the variables that plain `pulumi` needs in this checkout.",
     "doctor": "Check the machine and say how to fix what is missing.",
     "convert": "Rewrite manifests between the two apiVersions, keeping every other byte.",

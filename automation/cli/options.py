@@ -67,8 +67,20 @@ class Where:
     simulated: Annotated[bool, Parameter(negative="", env_var="BERTH_SIMULATED")] = False
     """Use the simulated clouds, with a state of their own; never touches a real cloud."""
 
+    backed: Annotated[bool, Parameter(negative="", env_var="BERTH_BACKED")] = False
+    """Use simulated clouds whose clusters are real control planes on this machine, which `berth backing` keeps."""
+
+    def __post_init__(self) -> None:
+        """Take what is backed as simulated too."""
+        object.__setattr__(self, "simulated", self.simulated or self.backed)
+
+    @property
+    def option(self) -> str:
+        """The option that chooses this kind of run, with a blank before it; empty for a real one."""
+        return " --backed" if self.backed else " --simulated" if self.simulated else ""
+
     def workspace(self) -> "Workspace":
         """Find the project and the environment; raises UsageError where there is none."""
         from automation.driver.workspace import Workspace
 
-        return Workspace.open(self.env, environments=self.environments, simulated=self.simulated)
+        return Workspace.open(self.env, environments=self.environments, simulated=self.simulated, backed=self.backed)

@@ -35,7 +35,10 @@ def session_for(
         read_manifests_of(workspace)
     seen = observation_in(observation, workspace)
     interruption = Interruption()
-    if workspace.simulated:
+    if workspace.backed:
+        said = ": simulated clouds, real Kubernetes on this machine, and a state that ends with it"
+        sinks.talk([line(Span("BACKED", "warn"), said)])
+    elif workspace.simulated:
         sinks.talk(
             [line(Span("SIMULATED", "warn"), ": no real cloud is touched, and the state is the simulation's own")]
         )

@@ -29,7 +29,7 @@ def unlock(
     from automation.render.text import line
 
     sinks = show.sinks()
-    release = f"berth unlock -e {where.env}{' --simulated' if where.simulated else ''} --force"
+    release = f"berth unlock -e {where.env}{where.option} --force"
     with session_for(where, sinks, manifests=False) as session:
         freed = free_leases(session, force=force, release=release)
     if sinks.machine:

@@ -109,6 +109,6 @@ def _advice(session: Session, lease: Lease) -> str:
     if lease.proven_dead:
         return "nothing is left of that run; the next `berth up` frees it"
     if lease.holder_is_dead:
-        simulated = " --simulated" if session.workspace.simulated else ""
-        return f"no such process runs here; `berth unlock -e {session.workspace.environment}{simulated}` frees it"
+        workspace = session.workspace
+        return f"no such process runs here; `berth unlock -e {workspace.environment}{workspace.option}` frees it"
     return "wait for it to end"

@@ -140,6 +140,7 @@ def _decide(session: Session, situation: Situation, changes: PlatformChanges) ->
         situation.existing,
         berth=session.berth,
         simulated=session.workspace.simulated,
+        backed=session.workspace.backed,
         changes=changes,
     )
     return Plan(

@@ -31,13 +31,14 @@ class ShardProgram:
     lock: Lock
     shard: Shard
     simulated: bool
+    backed: bool = False
     servers: Servers = field(default_factory=Servers)
     """Where its clusters are by what the run knows; a kubeconfig that leads elsewhere is refused."""
 
     def __call__(self) -> None:
         """Register everything of the shard."""
         config_type, program = _program()
-        config = config_type.from_pulumi(gated=True, simulated=self.simulated)
+        config = config_type.from_pulumi(gated=True, simulated=self.simulated, backed=self.backed)
         self.check(config.secrets)
         program(self.fleet, self.lock, self.shard, config)
 
@@ -48,7 +49,8 @@ class ShardProgram:
 
 def program_of(session: Session, situation: Situation, lock: Lock, shard: Shard) -> Program:
     """Return a program that builds ``shard`` from ``lock``, by the manifests and the servers of the run."""
-    return ShardProgram(situation.fleet, lock, shard, session.workspace.simulated, situation.servers)
+    workspace = session.workspace
+    return ShardProgram(situation.fleet, lock, shard, workspace.simulated, workspace.backed, situation.servers)
 
 
 def import_ahead() -> None:

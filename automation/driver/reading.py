@@ -194,15 +194,20 @@ def read_checkpoints(session: Session, fleet: Fleet, *, must_exist: bool) -> dic
 
 
 def refuse_mixed(session: Session, existing: Existing) -> None:
-    """Raise MixedState when a simulated run meets real state or the reverse."""
-    simulated = session.workspace.simulated
-    if existing.simulated is not None and existing.simulated is not simulated:
-        found, asked = ("simulated", "real") if existing.simulated else ("real", "simulated")
+    """Raise MixedState when a run meets the state of another kind of run: real, simulated or backed."""
+    workspace = session.workspace
+    asked = _kind(simulated=workspace.simulated, backed=workspace.backed)
+    found = _kind(simulated=existing.simulated is True, backed=existing.backed)
+    if existing.simulated is not None and found != asked:
         raise MixedState(
-            f"the state of environment {session.workspace.environment} is {found}, this run is {asked}",
+            f"the state of environment {workspace.environment} is {found}, this run is {asked}",
             consequence="Nothing was changed.",
-            help="run with --simulated" if existing.simulated else "run without --simulated",
+            help=f"run without{workspace.option}" if found == "real" else f"run with --{found}",
         )
+
+
+def _kind(*, simulated: bool, backed: bool) -> str:
+    return "backed" if backed else "simulated" if simulated else "real"
 
 
 def refuse_in_use(fleet: Fleet, existing: Existing) -> None:

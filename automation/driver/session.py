@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from automation.driver.reporter import Reporter
-from automation.driver.simulation import prepare_simulation
+from automation.driver.simulation import prepare_backing, prepare_simulation
 from automation.driver.workspace import Workspace
 from automation.engine.interruption import Interruption
 from automation.engine.provisions import Provisions
@@ -54,7 +54,9 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         )
     read_project(layout.project_file)  # the engine's words about a broken one name no place
     toolchain = ensure(layout, progress=reporter.phase)
-    if workspace.simulated:
+    if workspace.backed:
+        prepare_backing(layout)
+    elif workspace.simulated:
         prepare_simulation(layout)
     environment = engine_environment(layout, simulated=workspace.simulated, base=os.environ, toolchain=toolchain)
     runner = PulumiRunner(
@@ -62,7 +64,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         project=workspace.project,
         environment=environment,
         interruption=interruption,
-        release=f"berth unlock -e {workspace.environment}{' --simulated' if workspace.simulated else ''}",
+        release=f"berth unlock -e {workspace.environment}{workspace.option}",
         marks=RunMarks(layout.runs_of(simulated=workspace.simulated), command=shlex.join(["berth", *sys.argv[1:]])),
     )
     return Session(
@@ -79,12 +81,12 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
 
 
 def _observer(workspace: Workspace) -> Observer:
-    if workspace.simulated:
+    if workspace.simulated and not workspace.backed:
         from automation.observe.simulated import SimulatedObserver  # noqa: PLC0415 (only in rehearsals)
         from automation.rehearsal.cloud import SimulatedCloud  # noqa: PLC0415 (only in rehearsals)
 
         return SimulatedObserver(SimulatedCloud(workspace.layout.simulated_clouds, scenario=_scenario()))
-    from automation.observe.live import LiveObserver  # noqa: PLC0415 (only for real clouds)
+    from automation.observe.live import LiveObserver  # noqa: PLC0415 (only for real API servers)
 
     return LiveObserver()
 

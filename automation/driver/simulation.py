@@ -1,14 +1,61 @@
-"""What a simulated run needs before the engine starts: its own folders, and simulated providers as its plugins."""
+"""What a run that is not real needs before the engine starts: folders of its own, and the providers it takes."""
 
 import sys
 from pathlib import Path
 
+from automation.engine.toolchain.disk import write_whole, writing
+from automation.engine.toolchain.install import locate_tool
+from automation.engine.toolchain.kubernetes import PROVIDER
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.simulated import prepare
-from automation.rehearsal.install import install
+from automation.rehearsal.backing.door import RECORD, Door
+from automation.rehearsal.install import Backing, install
+from components.errors import ToolchainError, UsageError
 
 
 def prepare_simulation(layout: Layout) -> None:
     """Make the simulated home, backend and project, and place the simulated providers; cheap when all is there."""
     prepare(layout)
     install(layout.simulated_home, interpreter=Path(sys.executable), database=layout.simulated_clouds)
+
+
+def prepare_backing(layout: Layout) -> None:
+    """Do the same for a backed run, with the real Kubernetes provider and the stand-ins of the clouds' programs.
+
+    Raises UsageError when nobody keeps control planes here, and ToolchainError without the provider.
+    """
+    record = layout.simulated / RECORD
+    if not Door(record).is_kept():
+        raise UsageError(
+            f"no control planes are kept for {layout.root}",
+            consequence="Nothing was changed.",
+            help="berth backing, in another terminal; it keeps them until it is interrupted",
+        )
+    provider, failures = locate_tool(PROVIDER, layout)
+    if provider is None:
+        raise ToolchainError(
+            f"{PROVIDER.phrase} is not there: {'; '.join(failures.values()) or 'not installed'}",
+            consequence="Nothing was changed.",
+            help="berth doctor --kubernetes 1.34 --install",
+        )
+    prepare(layout)
+    install(
+        layout.simulated_home,
+        interpreter=Path(sys.executable),
+        database=layout.simulated_clouds,
+        backing=Backing(record, provider.path, provider.version),
+    )
+    with writing(layout.berth):
+        for name, text in stand_in_programs(record).items():
+            write_whole(layout.backed_programs / name, text.encode(), mode=0o755)
+
+
+def stand_in_programs(record: Path) -> dict[str, str]:
+    """Write the programs that stand in for those of clouds, by name."""
+    body = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from automation.rehearsal.backing.token_program import main\n"
+        f"sys.exit(main(sys.argv[1:], Path({str(record)!r})))\n"
+    )
+    return {"aws": f"#!/bin/sh\n'''exec' '{sys.executable}' \"$0\" \"$@\"\n' '''\n{body}"}

@@ -31,6 +31,7 @@ def status_view(session: Session, situation: Situation) -> StatusView:
     return StatusView(
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
+        backed=session.workspace.backed,
         tree=tuple(tree),
         deployments=_deployments(session, situation),
         pending=pending_lines(session, situation),

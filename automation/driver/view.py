@@ -55,6 +55,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
     return PlanView(
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
+        backed=session.workspace.backed,
         empty=plan.empty,
         placements=tuple(placement_view(plan, each) for each in plan.schedule.placements),
         leaving=tuple(map(leaving_view, plan.schedule.leaving)),
@@ -346,6 +347,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
     return UpView(
         environment=session.workspace.environment,
         simulated=session.workspace.simulated,
+        backed=session.workspace.backed,
         ok=report.ok and not plan.schedule.shortfalls,
         steps=tuple(
             AppliedStepView(

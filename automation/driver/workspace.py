@@ -16,7 +16,7 @@ from stacks.shown_path import shown_path
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One environment of one project, real or simulated."""
+    """One environment of one project: real, simulated, or backed (``layout.backed``, which is simulated too)."""
 
     layout: Layout
     environment: str
@@ -24,8 +24,10 @@ class Workspace:
     simulated: bool = False
 
     @classmethod
-    def open(cls, environment: str, *, environments: Path | None = None, simulated: bool = False) -> Self:
-        """Find the project around the current folder and the environment in it.
+    def open(
+        cls, environment: str, *, environments: Path | None = None, simulated: bool = False, backed: bool = False
+    ) -> Self:
+        """Find the project around the current folder and the environment in it. What is ``backed`` is simulated.
 
         Raises UsageError, naming the environments that exist, when there is none of that name.
         """
@@ -35,11 +37,21 @@ class Workspace:
                 consequence="Nothing was changed.",
                 help="give the name of a folder, not a path; --environments DIR says where the folders lie",
             )
-        layout = Layout.find()
+        layout = Layout.find(backed=backed)
         folder = environment_folder(layout.root, environment, environments=environments)
         if not folder.is_dir():
             raise _no_environment(environment, folder.parent)
-        return cls(layout, environment, folder, simulated)
+        return cls(layout, environment, folder, simulated or backed)
+
+    @property
+    def backed(self) -> bool:
+        """Whether the simulated clouds' clusters are real control planes on this machine."""
+        return self.layout.backed
+
+    @property
+    def option(self) -> str:
+        """The option that chooses this kind of run, with a blank before it; empty for a real one."""
+        return " --backed" if self.backed else " --simulated" if self.simulated else ""
 
     @property
     def stack(self) -> StackName:

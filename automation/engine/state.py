@@ -54,6 +54,8 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What the engine stores for an output that never became known."""
 SIMULATED_ID = "sim-"
 """How every id of a simulated cloud begins."""
+_EKS_CLUSTER = "aws:eks/cluster:Cluster"
+_LOOPBACK = "https://127.0.0.1:"
 PARTS = {
     REPLICA_TYPE: ("pool", "picker", "picker-service", "route"),
     CACHE_TYPE: ("volume", "hydrate"),
@@ -90,6 +92,7 @@ def read_existing(checkpoints: Iterable[Checkpoint]) -> Existing:
                     ) from error
         found.pending += [operation.resource.urn for operation in checkpoint.pending]
         found.kinds.add(is_simulated(checkpoint))
+        found.backed = found.backed or is_backed(checkpoint)
     return found.existing()
 
 
@@ -112,6 +115,15 @@ def is_simulated(checkpoint: Checkpoint) -> bool | None:
             help=f"pulumi stack export --stack {checkpoint.stack}",
         )
     return all(marked) if ids else None
+
+
+def is_backed(checkpoint: Checkpoint) -> bool:
+    """Return whether the clusters of a simulated state are control planes on the machine that made it.
+
+    Its outputs say so; before there are any, the address that a simulated cloud gave out for a cluster does.
+    """
+    endpoints = (str(each.outputs.get("endpoint", "")) for each in checkpoint if each.type == _EKS_CLUSTER)
+    return checkpoint.outputs.get("backed") is True or any(each.startswith(_LOOPBACK) for each in endpoints)
 
 
 def _is_cloud(resource: Resource) -> bool:
@@ -139,6 +151,7 @@ class _Found:
     pools: dict[tuple[str, str], HeldPool] = field(default_factory=dict)
     pending: list[str] = field(default_factory=list)
     kinds: set[bool | None] = field(default_factory=set)
+    backed: bool = False
 
     def existing(self) -> Existing:
         kinds = self.kinds - {None}
@@ -159,6 +172,7 @@ class _Found:
             pools=in_key_order(self.pools),
             pending=tuple(sorted(self.pending)),
             simulated=next(iter(kinds), None),
+            backed=self.backed,
         )
 
 

@@ -53,4 +53,5 @@ def arrived(existing: Existing, lock: Lock) -> Existing:
         namespaces={key: ExistingNamespace(*key, created=created) for key, created in parts.namespaces.items()},
         pools=existing.pools,
         simulated=existing.simulated,
+        backed=existing.backed,
     )

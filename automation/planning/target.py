@@ -34,10 +34,12 @@ def target_lock(
     *,
     berth: str,
     simulated: bool = False,
+    backed: bool = False,
     changes: PlatformChanges = NO_CHANGES,
 ) -> Lock:
     """Return the lock of what is wanted; ``berth`` is the version that plans, ``simulated`` marks simulated clouds.
 
+    ``backed`` says that these have real clusters on this machine.
     A pool from which something must leave and cannot (``changes`` says which) stays in it as it is.
     """
     replicas = dict(_replicas(fleet, schedule.placements))
@@ -54,15 +56,18 @@ def target_lock(
         namespaces=_namespaces(fleet, existing, replicas, caches, doors),
         doors=frozenset(doors),
     )
-    return hold(parts.lock(fleet, platform_header(fleet, berth=berth, simulated=simulated)), existing, changes)
+    return hold(
+        parts.lock(fleet, platform_header(fleet, berth=berth, simulated=simulated, backed=backed)), existing, changes
+    )
 
 
-def platform_header(fleet: Fleet, *, berth: str, simulated: bool = False) -> PlatformLock:
+def platform_header(fleet: Fleet, *, berth: str, simulated: bool = False, backed: bool = False) -> PlatformLock:
     """Return the platform's part of a lock without its clusters."""
     return PlatformLock(
         berth=berth,
         environment=fleet.name,
         simulated=True if simulated else None,
+        backed=True if backed else None,
         digest=fleet.platform_digest(),
         front_doors=tuple(sorted(fleet.environment.spec.front_doors)),
     )

@@ -10,15 +10,28 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from automation.rehearsal.provider.rules import FORMAT, derivation, file_name
 from automation.rehearsal.provider.table import DATA, Table, load_table, packages
 from components.errors import DriverError, MixedState
 
 MARKER: Final = "simulated.json"
+_KUBERNETES: Final = "kubernetes"
 _LONGEST_SHEBANG: Final = 120  # the kernel's limit is 127 on older systems, with "#!", " -u" and the newline
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """What stands behind the clusters of simulated clouds: their keeper's record, and the real Kubernetes provider."""
+
+    record: Path
+    provider: Path
+    version: str
+    """The provider's own version; the SDK may be newer."""
 
 
 def install(
@@ -28,13 +41,15 @@ def install(
     database: Path,
     rules: Path | None = None,
     data: Path | None = None,
+    backing: Backing | None = None,
 ) -> None:
     """Install every simulated provider whose SDK is installed for ``interpreter``.
 
     ``plugins_home`` is the engine's home (``PULUMI_HOME``), ``database`` the simulated cloud's file, made on first use.
     ``rules`` is where derived rules are kept; several homes may share it (default: in ``plugins_home``). ``data`` is a
-    folder of tables other than the built-in ones. Running it again changes nothing that is right already. A home that
-    holds a real provider is refused.
+    folder of tables other than the built-in ones. With ``backing`` clusters are real, and in place of the simulated
+    Kubernetes provider stands the front of the real one. Running it again changes nothing that is right already. A home
+    that holds a real provider by itself is refused.
     """
     _refuse_real_plugins(plugins_home)
     tables = data or DATA
@@ -45,7 +60,30 @@ def install(
             table = load_table(package, folder=tables)
             folder = store / f"{package}-{version}-{FORMAT}"
             _derive(table, folder, interpreter)
-            _place(plugins_home, table, version, interpreter=interpreter, database=database, rules=folder, data=data)
+            settings = {
+                "simulated": True,
+                "package": package,
+                "version": version,
+                "database": str(database.absolute()),
+                "rules": str(folder.absolute()),
+                "interpreter": str(interpreter),
+                "data": str(data.absolute()) if data else "",
+                **(_backed(package, version, backing) if backing else {}),
+            }
+            _place(plugin_folder(plugins_home, package, version), settings)
+
+
+def _backed(package: str, version: str, backing: Backing) -> dict[str, Any]:
+    """Give the settings of a launcher in a backed home."""
+    shared = {"backing": str(backing.record.absolute())}
+    if package != _KUBERNETES:
+        return shared
+    return {
+        **shared,
+        "simulated": False,
+        "provider": str(backing.provider.absolute()),
+        "version": f"{version}+backed.{backing.version}",
+    }
 
 
 def plugin_folder(plugins_home: Path, package: str, version: str) -> Path:
@@ -89,33 +127,23 @@ def _derive(table: Table, folder: Path, interpreter: Path) -> None:
         )
 
 
-def _place(
-    plugins_home: Path, table: Table, version: str, *, interpreter: Path, database: Path, rules: Path, data: Path | None
-) -> None:
-    folder = plugin_folder(plugins_home, table.package, version)
+def _place(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write a launcher and its settings."""
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {
-        "simulated": True,
-        "package": table.package,
-        "version": version,
-        "database": str(database.absolute()),
-        "rules": str(rules.absolute()),
-        "interpreter": str(interpreter),
-        "data": str(data.absolute()) if data else "",
-    }
     marker = folder / MARKER
     _write(marker, json.dumps(settings, indent=2, sort_keys=True) + "\n", mode=0o644)
-    launcher = folder / f"pulumi-resource-{table.package}"
-    _write(launcher, _launcher(interpreter, marker.absolute()), mode=0o755)
+    launcher = folder / f"pulumi-resource-{settings['package']}"
+    module = "provider.program" if settings["simulated"] else "backing.front"
+    _write(launcher, _launcher(Path(settings["interpreter"]), marker.absolute(), module), mode=0o755)
 
 
-def _launcher(interpreter: Path, settings: Path) -> str:
+def _launcher(interpreter: Path, settings: Path, module: str) -> str:
     """Write a launcher that starts fast: Python directly, or through the shell when the path is too long or odd."""
     body = (
         "from pathlib import Path\n"
         "from automation.rehearsal.provider.bare import leave_sdk_out\n"
         "leave_sdk_out()\n"
-        "from automation.rehearsal.provider.program import serve\n"
+        f"from automation.rehearsal.{module} import serve\n"
         f"serve(Path({str(settings)!r}))\n"
     )
     first = f"#!{interpreter} -u"

@@ -31,8 +31,9 @@ _SHOWN_RESOURCES = 40
 
 def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
     """Return the whole plan."""
-    simulated = Span("  SIMULATED: no real cloud is touched", "warn") if plan.simulated else ""
-    lines = [line(Span(f"Plan for {plan.environment}", "strong"), simulated), Line()]
+    mark = "  BACKED: simulated clouds, real Kubernetes on this machine" if plan.backed else ""
+    mark = mark or ("  SIMULATED: no real cloud is touched" if plan.simulated else "")
+    lines = [line(Span(f"Plan for {plan.environment}", "strong"), Span(mark, "warn") if mark else ""), Line()]
     losses = [resource for resource in plan.resources if resource.loses_data]
     if losses:
         lines.append(line(Span(f"Data would be lost: {count(len(losses), 'resource')}", "bad")))

@@ -38,8 +38,8 @@ _STYLES: dict[str, Style] = {
 
 def status_lines(status: StatusView, *, width: int) -> list[Line]:
     """Return the tree (fleet, clusters, pools, replicas, each with its condition), then every deployment's count."""
-    simulated = Span("  SIMULATED", "warn") if status.simulated else ""
-    lines = [line(Span(status.environment, "strong"), simulated)]
+    mark = "  BACKED" if status.backed else "  SIMULATED" if status.simulated else ""
+    lines = [line(Span(status.environment, "strong"), Span(mark, "warn") if mark else "")]
     lines += _tree(status.tree, "")
     lines += _deployments(status.deployments, width)
     for title, entries in (

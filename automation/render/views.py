@@ -145,6 +145,7 @@ class PlanView(View):
     kind: Literal["Plan"] = "Plan"
     environment: str
     simulated: bool
+    backed: bool = False
     empty: bool
     placements: tuple[PlacementView, ...] = ()
     leaving: tuple[LeavingView, ...] = ()
@@ -186,6 +187,7 @@ class UpView(View):
     kind: Literal["Applied"] = "Applied"
     environment: str
     simulated: bool
+    backed: bool = False
     ok: bool
     steps: tuple[AppliedStepView, ...] = ()
     shortfalls: tuple[ShortfallView, ...] = ()
@@ -230,6 +232,7 @@ class StatusView(View):
     kind: Literal["Status"] = "Status"
     environment: str
     simulated: bool
+    backed: bool = False
     tree: tuple[ConditionView, ...] = ()
     deployments: tuple[DeploymentView, ...] = ()
     pending: tuple[str, ...] = ()
@@ -335,6 +338,7 @@ class DriftView(View):
     kind: Literal["Drift"] = "Drift"
     environment: str
     simulated: bool
+    backed: bool = False
     resources: tuple[ResourceView, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -346,6 +350,7 @@ class DestroyedView(View):
     kind: Literal["Destroyed"] = "Destroyed"
     environment: str
     simulated: bool
+    backed: bool = False
     deleted: int
     retained: tuple[str, ...] = ()
     failures: tuple[FailureView, ...] = ()

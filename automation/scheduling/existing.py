@@ -131,6 +131,7 @@ class Existing:
     """Everything of one environment that exists.
 
     ``pending`` holds the URNs that an interrupted run left in doubt. ``simulated`` is None when nothing exists.
+    ``backed`` says that the clusters of the simulated clouds are real control planes.
     """
 
     clusters: Mapping[str, ExistingCluster] = field(default_factory=_empty)
@@ -147,3 +148,4 @@ class Existing:
     """Pools as they were last applied, by cluster and pool."""
     pending: tuple[str, ...] = ()
     simulated: bool | None = None
+    backed: bool = False

@@ -17,7 +17,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from automation.rehearsal.provider.program import world
-from automation.rehearsal.provider.servicer import Servicer
+from automation.rehearsal.provider.servicer import Servicer, cloud_of
 from automation.rehearsal.wire import decode, encode
 
 STACK = "urn:pulumi:dev::sample::"
@@ -232,7 +232,8 @@ def connected(address: str) -> Generator[Provider]:
 def serving(settings: Mapping[str, Any]) -> Generator[Provider]:
     """Serve one package in this process; ``settings`` are those that ``install`` writes for a launcher."""
     server = grpc.server(futures.ThreadPoolExecutor(8))
-    servicer = Servicer(world(settings), version=str(settings["version"]))
+    built = world(settings)
+    servicer = Servicer(cloud_of(built), faults=built.faults, version=f"{settings['version']}+simulated")
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

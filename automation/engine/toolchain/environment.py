@@ -16,11 +16,13 @@ from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Toolchain
 
 SIMULATED_VARIABLE: Final = "BERTH_SIMULATED"
+BACKED_VARIABLE: Final = "BERTH_BACKED"
 ENVIRONMENTS_VARIABLE: Final = "BERTH_ENVIRONMENTS"
 
 SIMULATED_PASSPHRASE: Final = "simulated"  # noqa: S105 - it protects nothing, and says so
 """The passphrase of every simulated stack: there is no secret in one."""
 
+_MARKS: Final = frozenset({SIMULATED_VARIABLE, BACKED_VARIABLE})
 _KEPT_WHEN_SIMULATED: Final = frozenset(
     {
         "PULUMI_CONTINUE_ON_ERROR",
@@ -38,6 +40,18 @@ _NO_DOWNLOADS: Final = "^.*$=https://simulated.invalid"
 """Sends every plugin download to a name that cannot exist, also those that somebody asks for by hand."""
 
 
+_ONLY_LOOPBACK: Final = {
+    # Go never takes a proxy to the loopback interface, and always to everywhere else: there is none at this address.
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+    "NO_PROXY": "localhost,127.0.0.1",
+}
+"""Keeps the real Kubernetes provider of backed runs on this machine, whatever a kubeconfig says."""
+
+_PROXIES: Final = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy", "grpc_proxy"})
+"""Variables in lower case that mean the same, and go before the others."""
+
+
 def engine_environment(
     layout: Layout,
     *,
@@ -52,6 +66,10 @@ def engine_environment(
     own = _simulated(layout) if simulated else _real(layout, base)
     left = {} if simulated else _left_over(layout, base)
     kept = {name: value for name, value in base.items() if name not in left and (not simulated or _is_harmless(name))}
+    if not layout.backed:
+        kept.pop(BACKED_VARIABLE, None)
+    elif simulated:
+        kept = {name: value for name, value in kept.items() if name.lower() not in _PROXIES}
     common = {
         "PATH": _path(layout, base, toolchain),
         # The official language host takes this interpreter; ours runs in it anyway.
@@ -93,6 +111,7 @@ def _simulated(layout: Layout) -> dict[str, str]:
     return {
         **nowhere,
         **credentials.SWITCHES,
+        **({BACKED_VARIABLE: "1", **_ONLY_LOOPBACK} if layout.backed else {}),
         SIMULATED_VARIABLE: "1",
         "PULUMI_BACKEND_URL": layout.simulated_state.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": SIMULATED_PASSPHRASE,
@@ -129,24 +148,29 @@ def _is_harmless(name: str) -> bool:
 
 
 def _left_over(layout: Layout, base: Mapping[str, str]) -> dict[str, str]:
-    """Find what was set for simulated runs, in a shell that took the output of ``berth env`` and now runs for real.
+    """Find what was set for runs that are not real, in a shell that took the output of ``berth env`` before.
 
     Values that lead into the simulation are never meant for a real run; the other ones only count as left over
     in a shell that still says it is simulated, because a user may have chosen the same.
     """
     says_so = base.get(SIMULATED_VARIABLE) == "1"
-    own = {**_simulated(layout), "PULUMI_OPTION_CWD": str(layout.simulated_project)}
-    inside = (str(layout.simulated), layout.simulated.as_uri())
-    return {
-        name: value
-        for name, value in own.items()
-        if base.get(name) == value and (says_so or value.startswith(inside) or name == SIMULATED_VARIABLE)
-    }
+    found: dict[str, str] = {}
+    for other in (Layout(layout.root), Layout(layout.root, backed=True)):
+        own = {**_simulated(other), "PULUMI_OPTION_CWD": str(other.simulated_project)}
+        inside = (str(other.simulated), other.simulated.as_uri())
+        found |= {
+            name: value
+            for name, value in own.items()
+            if base.get(name) == value and (says_so or value.startswith(inside) or name in _MARKS)
+        }
+    return found
 
 
 def _path(layout: Layout, base: Mapping[str, str], toolchain: Toolchain | None) -> str:
     pulumi = toolchain.pulumi if toolchain is not None else layout.pulumi
-    first = [str(pulumi.parent)] if pulumi.is_file() else []
+    first = [str(layout.backed_programs)] if layout.backed else []
+    first += [str(pulumi.parent)] if pulumi.is_file() else []
     first.append(str(Path(sys.executable).parent))
-    rest = [entry for entry in base.get("PATH", "").split(os.pathsep) if entry and entry not in first]
+    strange = {*first, str(Layout(layout.root, backed=True).backed_programs)}
+    rest = [entry for entry in base.get("PATH", "").split(os.pathsep) if entry and entry not in strange]
     return os.pathsep.join([*first, *rest])

@@ -1,8 +1,9 @@
 """Where things lie: every path under ``.berth/`` of the checkout, or of the repo of a user who has Berth as a tool.
 
-The layout is a value computed from the root alone. It creates nothing and reads nothing except in ``find``; whoever
-writes into a folder makes it. Real and simulated runs share the programs in ``bin`` and nothing else: each has its own
-``PULUMI_HOME``, and a simulated one has its own backend and its own copy of the project.
+The layout is a value computed from the root, and whether clusters are backed. It creates nothing and reads nothing
+except in ``find``; whoever writes into a folder makes it. Real, simulated and backed runs share the programs in ``bin``
+and ``tools`` and nothing else: each has its own ``PULUMI_HOME``, and simulated and backed ones each have a backend and
+a copy of the project. What is said of simulated runs here holds for backed ones: their clouds are simulated too.
 """
 
 from dataclasses import dataclass
@@ -40,15 +41,17 @@ class Layout:
     """The paths of one checkout; ``root`` is absolute."""
 
     root: Path
+    backed: bool = False
+    """Whether the clusters of the simulated clouds are real control planes on this machine: a world of its own."""
 
     @classmethod
-    def find(cls, start: Path | None = None) -> Self:
+    def find(cls, start: Path | None = None, *, backed: bool = False) -> Self:
         """Take the nearest folder with a ``Pulumi.yaml``, from ``start`` (default: here) upwards; else ``start``."""
         here = (start or Path.cwd()).resolve()
         for folder in (here, *here.parents):
             if any((folder / name).is_file() for name in _PROJECT_FILES):
-                return cls(folder)
-        return cls(here)
+                return cls(folder, backed)
+        return cls(here, backed)
 
     def __post_init__(self) -> None:
         """Make the root absolute, because the engine runs in other folders than Berth."""
@@ -92,7 +95,7 @@ class Layout:
     @property
     def simulated(self) -> Path:
         """Everything that belongs to the simulated clouds."""
-        return self.berth / "simulated"
+        return self.berth / ("backed" if self.backed else "simulated")
 
     @property
     def simulated_home(self) -> Path:
@@ -113,6 +116,11 @@ class Layout:
     def simulated_project(self) -> Path:
         """The copy of the project file for simulated runs, with stack configuration of their own beside it."""
         return self.simulated / "project"
+
+    @property
+    def backed_programs(self) -> Path:
+        """What stands in for the programs of clouds in backed runs; first on their PATH."""
+        return self.simulated / "programs"
 
     @property
     def simulated_nowhere(self) -> Path:

@@ -9,12 +9,21 @@ from typing import Final
 
 from automation.rehearsal.kubernetes.ports import HOST
 
+ISSUER: Final = "https://kubernetes.default.svc"
+"""The issuer of a cluster that no cloud has given another."""
+
+STAGES: Final = Path(__file__).with_name("stages.yaml")
+"""What kwok makes of pods."""
+
 CONTROLLERS: Final = (
     "deployment-controller",
     "replicaset-controller",
     "statefulset-controller",
     "job-controller",
     "resourceclaim-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
     "endpoints-controller",
     "endpointslice-controller",
     "disruption-controller",
@@ -70,8 +79,13 @@ def etcd(program: Path, data: Path, *, client: int, peer: int) -> list[str]:
     ]
 
 
-def api_server(program: Path, files: ClusterFiles, *, port: int, store: int, prefix: str) -> list[str]:
-    """Start an API server; ``store`` is etcd's port, ``prefix`` where in it this cluster keeps its objects."""
+def api_server(
+    program: Path, files: ClusterFiles, *, port: int, store: int, prefix: str, issuer: str = ISSUER
+) -> list[str]:
+    """Start an API server; ``store`` is etcd's port, ``prefix`` where in it this cluster keeps its objects.
+
+    ``issuer`` is whom the tokens of its service accounts name as their maker.
+    """
     return [
         str(program),
         f"--etcd-servers=http://{HOST}:{store}",
@@ -85,7 +99,7 @@ def api_server(program: Path, files: ClusterFiles, *, port: int, store: int, pre
         # It makes its own certificate there.
         f"--cert-dir={files.folder}",
         f"--token-auth-file={files.tokens}",
-        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-issuer={issuer}",
         f"--service-account-key-file={files.key}",
         f"--service-account-signing-key-file={files.key}",
         "--service-cluster-ip-range=10.0.0.0/24",
@@ -109,9 +123,15 @@ def scheduler(program: Path, files: ClusterFiles) -> list[str]:
 
 
 def kwok(program: Path, files: ClusterFiles) -> list[str]:
-    """Start what keeps nodes and makes bound pods run and ready, by its built-in stages."""
-    # Without a port it serves nothing; its own default is every interface.
-    return [str(program), f"--kubeconfig={files.kubeconfig}", "--manage-all-nodes", "--node-port=0"]
+    """Start what keeps nodes and makes bound pods run and ready, by ``stages.yaml``."""
+    return [
+        str(program),
+        f"--kubeconfig={files.kubeconfig}",
+        f"--config={STAGES}",
+        "--manage-all-nodes",
+        # Without a port it serves nothing; its own default is every interface.
+        "--node-port=0",
+    ]
 
 
 def _client_of(files: ClusterFiles) -> tuple[str, ...]:

@@ -45,7 +45,11 @@ class LocalCluster:
     files: ClusterFiles
     port: Port
     api: Api
+    token: str = field(repr=False)
+    """What its administrator shows."""
     pids: dict[str, int] = field(default_factory=dict)
+    commands: Mapping[str, list[str]] = field(default_factory=dict)
+    """How its programs were started."""
 
     @property
     def server(self) -> str:
@@ -103,8 +107,10 @@ class LocalKubernetes:
         """The number of the process that all others are children of."""
         return self._warden.pid
 
-    def start(self, name: str, *, seconds: float = SECONDS_TO_START) -> LocalCluster:
+    def start(self, name: str, *, issuer: str = flags.ISSUER, seconds: float = SECONDS_TO_START) -> LocalCluster:
         """Start a cluster and give it when its API server is ready; what works on it is starting then.
+
+        ``issuer`` is the one of its service accounts' tokens.
 
         Raises DriverError with a program's last words when it ends instead, and TimedOut.
         """
@@ -119,7 +125,9 @@ class LocalKubernetes:
         port, token = self._port(), secrets.token_urlsafe(32)
         write_whole(files.tokens, f'{token},admin,admin,"system:masters"\n'.encode(), mode=0o600)
         program, server = self._programs[_API_SERVER], f"{unique}/{_API_SERVER}"
-        argv = flags.api_server(program, files, port=port.number, store=self._store, prefix=f"/clusters/{unique}")
+        argv = flags.api_server(
+            program, files, port=port.number, store=self._store, prefix=f"/clusters/{unique}", issuer=issuer
+        )
         pids = {_API_SERVER: self._warden.start(server, argv)}
         with ExitStack() as undo:
             undo.callback(lambda: self._warden.stop(pids.values()))
@@ -129,10 +137,12 @@ class LocalKubernetes:
             undo.callback(api.close)
             self._await(server, pids[_API_SERVER], api.is_ready, deadline)
             write_whole(files.kubeconfig, _kubeconfig(name, api.server, files, token).encode(), mode=0o600)
+            commands = {_API_SERVER: argv}
             for client, command in _CLIENTS.items():
-                pids[client] = self._warden.start(f"{unique}/{client}", command(self._programs[client], files))
+                commands[client] = command(self._programs[client], files)
+                pids[client] = self._warden.start(f"{unique}/{client}", commands[client])
             undo.pop_all()
-        cluster = LocalCluster(name=name, files=files, port=port, api=api, pids=pids)
+        cluster = LocalCluster(name=name, files=files, port=port, api=api, token=token, pids=pids, commands=commands)
         self._clusters.append(cluster)
         return cluster
 
@@ -142,10 +152,16 @@ class LocalKubernetes:
         self._warden.stop(cluster.pids.values())
         cluster.pids.clear()
         cluster.port.close()
+        self._clusters.remove(cluster)
 
     def end(self, cluster: LocalCluster, program: str) -> None:
         """End one program of a cluster, as a failure would."""
         self._warden.stop([cluster.pids.pop(program)])
+
+    def restart(self, cluster: LocalCluster, program: str) -> None:
+        """Start a program again that was ended; what the cluster holds is in the store and is still there."""
+        log = f"{cluster.files.folder.name}/{program}"
+        cluster.pids[program] = self._warden.start(log, cluster.commands[program])
 
     def pids(self) -> dict[str, int]:
         """Give the processes that were started and not ended, by cluster and program."""

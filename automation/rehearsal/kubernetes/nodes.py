@@ -53,6 +53,7 @@ def node(name: str, machine: Machine, *, labels: Mapping[str, str] | None = None
         "pods": str(_PODS),
     }
     taint = {"key": GPU_TAINT_KEY, "value": GPU_TAINT_VALUE, "effect": GPU_TAINT_EFFECT}
+    gpus = {"nvidia.com/gpu.present": "true"} if machine.gpus else {}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -63,7 +64,7 @@ def node(name: str, machine: Machine, *, labels: Mapping[str, str] | None = None
                 "kubernetes.io/os": "linux",
                 "kubernetes.io/arch": machine.processor,
                 "node.kubernetes.io/instance-type": machine.name,
-                "nvidia.com/gpu.present": "true",
+                **gpus,
                 **(labels or {}),
             },
         },
@@ -95,15 +96,15 @@ _NODE_INFO: Final = (
 
 
 def resource_slices(owner: Object, machine: Machine) -> tuple[Object, ...]:
-    """Give what the drivers publish of a node: one slice of GPUs, and one of EFA interfaces if it has any.
+    """Give what the drivers publish of a node: a slice of GPUs and one of EFA interfaces, each if it has any.
 
     ``owner`` is the node as the API server answered it: the slices belong to it and go with it.
     """
     name = owner["metadata"]["name"]
-    published = [(GPU_DRIVER, [_gpu(name, machine, index) for index in range(machine.gpus)])]
-    if machine.efa:
-        published.append((EFA_DRIVER, [_efa(machine, index) for index in range(machine.efa)]))
-    return tuple(_slice(owner, driver, devices) for driver, devices in published)
+    gpus = [_gpu(name, machine, index) for index in range(machine.gpus)]
+    interfaces = [_efa(machine, index) for index in range(machine.efa)]
+    published = ((GPU_DRIVER, gpus), (EFA_DRIVER, interfaces))
+    return tuple(_slice(owner, driver, devices) for driver, devices in published if devices)
 
 
 def _slice(owner: Object, driver: str, devices: list[Object]) -> Object:

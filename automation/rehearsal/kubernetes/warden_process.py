@@ -58,7 +58,7 @@ class Warden:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no threads here
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no threads here
             )
         self._children[child.pid] = child
         return child.pid
@@ -106,7 +106,7 @@ def main(folder: Path) -> None:
         warden.end()
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Ask the system to kill this process when the warden is killed; runs in the child, before the program."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

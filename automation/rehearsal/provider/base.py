@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from automation.rehearsal.provider.check import Failure
 from automation.rehearsal.provider.faults import Faults
@@ -17,6 +17,9 @@ from automation.rehearsal.provider.rules import Rules
 from automation.rehearsal.provider.table import Table
 from automation.rehearsal.store import Store
 from automation.rehearsal.wire import changed_paths, plain, without_nulls
+
+if TYPE_CHECKING:
+    from automation.rehearsal.backing.door import Door
 
 SIMULATED: Final = "sim-"
 _POSITION: Final = re.compile(r"\[\d+\]")
@@ -58,6 +61,8 @@ class World:
     store: Store
     rules: Rules
     faults: Faults
+    door: "Door | None" = None
+    """The way to the control planes behind the cloud's clusters; None when there are none."""
     patience: float = 0
     """Seconds that objects get to appear for who waits for them: the engine creates things at the same time."""
 

@@ -1,7 +1,7 @@
 """The provider protocol over gRPC: messages in and out, secrets and errors in their wire forms. It knows no cloud.
 
-The version it gives is the SDK's with ``+simulated``: equal for the engine, which ignores build metadata, and telling
-for people.
+The version it gives is the SDK's with the kind of provider as build metadata: equal for the engine, which ignores that,
+and telling for people.
 """
 # ruff: noqa: ARG002, N802 - the signatures and names are those of the generated protocol
 
@@ -18,10 +18,16 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, st
 from automation.rehearsal.provider.base import Cloud, Difference, Live, Target, World
 from automation.rehearsal.provider.catalog import CatalogCloud
 from automation.rehearsal.provider.errors import NotReady, Refused
+from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.provider.patches import PatchingCloud
 from automation.rehearsal.wire import decode, encode
 
 _STYLES: Mapping[str, Callable[[World], Cloud]] = {"catalog": CatalogCloud, "kubernetes": PatchingCloud}
+
+
+def cloud_of(world: World) -> Cloud:
+    """Make the cloud that a world's table describes."""
+    return _STYLES[world.table.style](world)
 
 
 def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,10 +62,10 @@ def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
 class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """Answers the engine for one provider resource."""
 
-    def __init__(self, world: World, *, version: str) -> None:
-        self._cloud = _STYLES[world.table.style](world)
-        self._faults = world.faults
-        self._version = f"{version}+simulated"
+    def __init__(self, cloud: Cloud, *, faults: Faults, version: str) -> None:
+        self._cloud = cloud
+        self._faults = faults
+        self._version = version
 
     def Handshake(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Say what this provider understands."""
@@ -103,25 +109,27 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Check(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Check a resource's inputs and name it."""
         olds, news = decode(request.olds), decode(request.news)
-        inputs, failures = self._cloud.check(_target(request), olds, news, request.randomSeed)
+        inputs, failures = self._cloud.check(target_of(request), olds, news, request.randomSeed)
         return provider_pb2.CheckResponse(inputs=encode(inputs), failures=[_failure(item) for item in failures])
 
     @_answering
     def Diff(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Compare old and new inputs."""
         olds = request.old_inputs if request.HasField("old_inputs") else request.olds
-        return _difference(self._cloud.diff(_target(request), decode(olds), decode(request.news), decode(request.olds)))
+        return _difference(
+            self._cloud.diff(target_of(request), decode(olds), decode(request.news), decode(request.olds))
+        )
 
     @_answering
     def Create(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Create a resource, or preview that."""
-        live = self._cloud.create(_target(request), decode(request.properties), preview=request.preview)
+        live = self._cloud.create(target_of(request), decode(request.properties), preview=request.preview)
         return provider_pb2.CreateResponse(id=live.id, properties=encode(live.outputs))
 
     @_answering
     def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Read a resource; an empty answer says it is gone."""
-        live = self._cloud.read(_target(request), decode(request.inputs), decode(request.properties))
+        live = self._cloud.read(target_of(request), decode(request.inputs), decode(request.properties))
         if live is None:
             return provider_pb2.ReadResponse()
         return _read(live)
@@ -131,13 +139,13 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         """Change a resource in place, or preview that."""
         olds, news = decode(request.olds), decode(request.news)
         return provider_pb2.UpdateResponse(
-            properties=encode(self._cloud.update(_target(request), olds, news, preview=request.preview))
+            properties=encode(self._cloud.update(target_of(request), olds, news, preview=request.preview))
         )
 
     @_answering
     def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:
         """Delete a resource."""
-        self._cloud.delete(_target(request), decode(request.properties))
+        self._cloud.delete(target_of(request), decode(request.properties))
         return empty_pb2.Empty()
 
     @_answering
@@ -163,7 +171,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
 
-def _target(request: Any) -> Target:
+def target_of(request: Any) -> Target:
+    """Say which resource a request is about."""
     kind = request.type or request.urn.split("::")[2].rpartition("$")[2]
     name = request.name or request.urn.partition("::")[2].split("::", 2)[2]
     return Target(urn=request.urn, type=kind, name=name, id=getattr(request, "id", ""))

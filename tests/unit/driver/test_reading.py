@@ -11,11 +11,14 @@ from automation.driver.reading import (
     committed_lock,
     refuse_gone_gateway,
     refuse_in_use,
+    refuse_mixed,
     refuse_other_source,
     with_answers,
 )
+from automation.driver.workspace import Workspace
+from automation.engine.toolchain.layout import Layout
 from automation.scheduling.existing import Existing, ExistingCluster, ExistingFrontDoor
-from components.errors import ConfigError, NewerLock
+from components.errors import ConfigError, MixedState, NewerLock
 from components.lock import Lock, PlatformLock
 from stacks.environment import write_lock
 from tests.unit.planning.world import cluster, fleet
@@ -87,6 +90,32 @@ def test_a_front_door_whose_cluster_does_not_answer_is_marked() -> None:
     """It may be whole in the state and still nobody can give it the routes of today."""
     found = with_answers(with_door("a", "b"), {"b": "no answer"})
     assert {name: door.answers for name, door in found.front_doors.items()} == {"a": True, "b": False}
+
+
+@pytest.mark.parametrize(
+    ("found", "asked", "help_"),
+    [
+        ("real", "simulated", "run without --simulated"),
+        ("real", "backed", "run without --backed"),
+        ("simulated", "real", "run with --simulated"),
+        ("simulated", "backed", "run with --simulated"),
+        ("backed", "real", "run with --backed"),
+        ("backed", "simulated", "run with --backed"),
+    ],
+)
+def test_kinds_of_state_refuse_each_other(tmp_path: Path, found: str, asked: str, help_: str) -> None:
+    """Real, simulated and backed ones, each against each."""
+
+    def meets(kind: str) -> None:
+        layout = Layout(tmp_path, backed=asked == "backed")
+        session = SimpleNamespace(workspace=Workspace(layout, "dev", tmp_path, simulated=asked != "real"))
+        state = Existing(simulated=kind != "real", backed=kind == "backed")
+        refuse_mixed(cast("Session", session), state)
+
+    meets(asked)
+    with pytest.raises(MixedState, match=f"environment dev is {found}, this run is {asked}") as caught:
+        meets(found)
+    assert caught.value.help == help_
 
 
 def committed(folder: Path) -> tuple[Lock | None, list[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from automation.engine.checkpoint import Checkpoint
-from automation.engine.state import PARTS, is_simulated, kubernetes_providers, read_existing
+from automation.engine.state import PARTS, is_backed, is_simulated, kubernetes_providers, read_existing
 from components.errors import DriverError, MixedState
 from components.lock import (
     CacheShape,
@@ -326,6 +326,26 @@ def role(identifier: str) -> dict[str, Any]:
 def test_a_state_says_whether_it_is_simulated(state: Checkpoint, want: bool | None) -> None:
     """Outputs and ids of cloud resources tell; objects on clusters and nothing at all do not."""
     assert is_simulated(state) is want
+
+
+def eks_cluster(endpoint: str) -> dict[str, Any]:
+    """Return a simulated cluster at an address."""
+    return entry("aws:eks/cluster:Cluster", "a", id="sim-a", outputs={"endpoint": endpoint})
+
+
+@pytest.mark.parametrize(
+    ("state", "want"),
+    [
+        pytest.param(checkpoint(stack_entry(outputs={"simulated": True, "backed": True})), True, id="said"),
+        pytest.param(checkpoint(stack_entry(), eks_cluster("https://127.0.0.1:16443")), True, id="told-by-a-cluster"),
+        pytest.param(checkpoint(stack_entry(), eks_cluster("https://sim-1.eks.amazonaws.com")), False, id="simulated"),
+        pytest.param(checkpoint(stack_entry(outputs={"simulated": True})), False, id="said-simulated"),
+    ],
+)
+def test_a_state_says_whether_its_clusters_are_backed(state: Checkpoint, want: bool) -> None:
+    """By its outputs, or by where a simulated cluster is before there are any."""
+    assert is_backed(state) is want
+    assert read_existing([state]).backed is want
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from automation.rehearsal.cloud import SimulatedCloud
-from automation.rehearsal.install import MARKER, install
+from automation.rehearsal.install import MARKER, Backing, install
 from components.errors import DriverError, MixedState
 from tests.support.simulated import VPC, connected
 
@@ -52,6 +52,22 @@ def test_launchers_stand_where_the_engine_looks(home: Path) -> None:
         marker = json.loads((launcher.parent / MARKER).read_text())
         assert marker["simulated"] is True
         assert launcher.parent.name == f"resource-{marker['package']}-v{marker['version']}"
+
+
+def test_a_backed_home_has_the_front_of_the_real_kubernetes_provider(rules_folder: Path, tmp_path: Path) -> None:
+    """Beside simulated clouds that know the keeper; the real program itself lies elsewhere."""
+    real = tmp_path / "tools" / "pulumi-resource-kubernetes"
+    backing = Backing(tmp_path / "backing.json", real, "4.25.0")
+    home = tmp_path / "home"
+    install(home, interpreter=HERE, database=tmp_path / "cloud.db", rules=rules_folder, backing=backing)
+    front, aws = ((home / each).parent for each in (KUBERNETES, AWS))
+    said = json.loads((front / MARKER).read_text())
+    assert (said["provider"], said["backing"]) == (str(real), str(backing.record))
+    assert said["version"] == f"{front.name.rpartition('-v')[2]}+backed.4.25.0"
+    assert "automation.rehearsal.backing.front" in (home / KUBERNETES).read_text()
+    assert json.loads((aws / MARKER).read_text())["backing"] == str(backing.record)
+    assert "automation.rehearsal.provider.program" in (home / AWS).read_text()
+    install(home, interpreter=HERE, database=tmp_path / "cloud.db", rules=rules_folder, backing=backing)
 
 
 def test_installing_again_changes_nothing(home: Path, rules_folder: Path, tmp_path: Path) -> None:

@@ -75,6 +75,20 @@ def test_a_lock_of_real_clouds_may_be_rehearsed(*, simulated: bool) -> None:
     check_fit(FLEET, LOCK, simulated=simulated)
     rehearsed = Lock(LOCK.platform.model_copy(update={"simulated": True}), LOCK.namespaces)
     check_fit(FLEET, rehearsed, simulated=True)
-    with pytest.raises(LockError, match="planned for simulated clouds") as caught:
+    with pytest.raises(LockError, match="planned for simulated clouds"):
         check_fit(FLEET, rehearsed, simulated=False)
+
+
+@pytest.mark.parametrize(
+    ("planned", "run"),
+    [("simulated", "real"), ("simulated", "backed"), ("backed", "real"), ("backed", "simulated")],
+)
+def test_kinds_of_runs_refuse_each_others_locks(planned: str, run: str) -> None:
+    """Each was planned around the live replicas of its own world; only a real one may be rehearsed."""
+    kinds = {"real": {}, "simulated": {"simulated": True}, "backed": {"simulated": True, "backed": True}}
+    lock = Lock(LOCK.platform.model_copy(update=kinds[planned]), LOCK.namespaces)
+    check_fit(FLEET, lock, **{"simulated": False, **kinds[planned]})
+    check_fit(FLEET, LOCK, **{"simulated": False, **kinds[run]})
+    with pytest.raises(LockError, match=f"planned for {planned} clouds, and this run is a {run} one") as caught:
+        check_fit(FLEET, lock, **{"simulated": False, **kinds[run]})
     assert caught.value.help == "berth plan -e dev"

@@ -159,6 +159,31 @@ def test_a_relative_folder_of_environments_is_made_absolute(layout: Layout) -> N
         assert variables["BERTH_ENVIRONMENTS"] == str(want)
 
 
+def test_a_backed_run_reaches_this_machine_and_nothing_else(layout: Layout) -> None:
+    """Real providers run in it: every other address would go through a proxy that is not there."""
+    backed = Layout(layout.root, backed=True)
+    base = {"https_proxy": "http://proxy.corp:3128", "HTTPS_PROXY": "http://proxy.corp:3128", "ALL_PROXY": "x"}
+    found = engine_environment(backed, simulated=True, base=base)
+    assert found["HTTPS_PROXY"] == found["HTTP_PROXY"] == "http://127.0.0.1:9"
+    assert not {"https_proxy", "ALL_PROXY"} & found.keys()
+    assert (found["BERTH_BACKED"], found["BERTH_SIMULATED"]) == ("1", "1")
+    assert found["PULUMI_HOME"] == str(layout.berth / "backed" / "home")
+    assert found["PATH"].split(os.pathsep)[0] == str(backed.backed_programs)
+    for name in LEADS_TO_A_CLOUD:
+        assert SECRET not in engine_environment(backed, simulated=True, base={name: SECRET}).values()
+
+
+@pytest.mark.parametrize("now", ["real", "simulated"])
+def test_a_shell_that_was_set_up_for_backed_runs_can_run_otherwise(layout: Layout, now: str) -> None:
+    """Nothing of the backed world is taken along, not its stand-ins for the programs of clouds either."""
+    backed = Layout(layout.root, backed=True)
+    base = plain_environment(backed, simulated=True, base={"PATH": "/usr/bin"})
+    found = engine_environment(layout, simulated=now == "simulated", base=base)
+    assert "BERTH_BACKED" not in found
+    assert not [value for value in found.values() if "backed" in value.removeprefix(str(layout.root))]
+    assert found.get("BERTH_SIMULATED") == ("1" if now == "simulated" else None)
+
+
 def test_plain_pulumi_is_sent_to_the_project_of_the_simulated_runs(layout: Layout) -> None:
     """Its stack configuration lies there; the driver chooses the folder of its calls itself."""
     assert plain_environment(layout, simulated=True, base={})["PULUMI_OPTION_CWD"] == str(layout.simulated_project)

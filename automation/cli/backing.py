@@ -1,0 +1,56 @@
+"""``berth backing``: keeps the control planes behind the simulated clusters of backed runs."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from automation.cli.options import Talk
+
+_TALK = Talk()
+
+
+def backing(
+    *,
+    kubernetes: str = "1.34",
+    with_parent: Annotated[bool, Parameter(negative="", show=False)] = False,
+    talk: Talk = _TALK,
+) -> int:
+    """Keep real control planes on this machine for `--backed` runs of this project, until interrupted.
+
+    It begins with none: each starts when a run creates a simulated EKS cluster, and ends with that. When this command
+    ends, all of them end, and the backed state means nothing any more; the next one begins a new world.
+
+    Parameters
+    ----------
+    kubernetes
+        Minor version of Kubernetes; `berth doctor --kubernetes` says which there are.
+    with_parent
+        End when the standard input is closed.
+    """
+    import signal
+    import sys
+    import threading
+
+    from automation.engine.toolchain.ensure import ensure
+    from automation.engine.toolchain.install import ensure_tool
+    from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of, rehearsal_tools
+    from automation.engine.toolchain.layout import Layout
+    from automation.rehearsal.backing.keeper import Keeper
+
+    sinks = talk.sinks_for("table")
+    layout = Layout.find(backed=True)
+    minor = minor_of(kubernetes)
+    ensure(layout, progress=sinks.say)
+    programs = {tool.name: ensure_tool(tool, layout, progress=sinks.say).path for tool in rehearsal_tools(minor)}
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    if with_parent:
+        threading.Thread(target=lambda: (sys.stdin.buffer.read(), ended.set()), daemon=True).start()
+    chosen = {tool.name: programs[tool.name] for tool in kubernetes_tools(minor)}
+    with Keeper(chosen, layout, say=sinks.say) as keeper:
+        sinks.say(f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters")
+        while not ended.is_set() and not keeper.wait(0.2):
+            pass
+        sinks.say("ending all control planes")
+    return 0

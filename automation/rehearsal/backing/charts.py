@@ -1,0 +1,104 @@
+"""Stand-ins for Helm releases on local clusters: charts are not fetched, and no container of theirs would run.
+
+Of a chart, what other objects need of it is made: its namespace when it is told to make one, the definitions of its
+custom resources, the DeviceClasses of a device driver. That it is installed is kept as Helm keeps it, in a Secret of
+the release's namespace; so it goes with the cluster, and whoever looks sees that it is only a stand-in.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from automation.rehearsal.kubernetes.api import Api, ApiError
+from automation.rehearsal.kubernetes.definitions import definitions
+from automation.rehearsal.kubernetes.nodes import EFA_CLASS, GPU_DRIVER, Object, device_classes
+
+GPU_CHART: Final = "dra-driver-nvidia-gpu"
+EFA_CHART: Final = "aws-dranet"
+
+_CLASSES: Final[Mapping[str, str]] = {GPU_CHART: GPU_DRIVER, EFA_CHART: EFA_CLASS}
+"""The DeviceClass that a driver's chart installs."""
+
+_TYPE: Final = "berth.dev/stand-in-of-a-release"
+_CONFLICT: Final = 409
+_NOT_FOUND: Final = 404
+
+
+def install(api: Api, release: Mapping[str, Any]) -> int:
+    """Install or upgrade a release; give its revision. Raises ApiError, and ToolchainError without its definitions."""
+    namespace, chart = str(release["namespace"]), chart_name(release)
+    if release.get("createNamespace"):
+        ensure(api, "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    for each in definitions(chart):
+        ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", each)
+    for each in device_classes():
+        if each["metadata"]["name"] == _CLASSES.get(chart):
+            ensure(api, "/apis/resource.k8s.io/v1/deviceclasses", each)
+    known = find(api, namespace, str(release["name"]))
+    revision = int(known["revision"]) + 1 if known else 1
+    body = _secret({**release, "revision": revision})
+    if known:
+        api.patch(f"{_secrets(namespace)}/{body['metadata']['name']}", {"data": body["data"]})
+    else:
+        api.create(_secrets(namespace), body)
+    return revision
+
+
+def find(api: Api, namespace: str, name: str) -> dict[str, Any] | None:
+    """Read what a release was installed with; None when it is not there."""
+    try:
+        found = api.get(f"{_secrets(namespace)}/{_secret_name(name)}")
+    except ApiError as error:
+        if error.status == _NOT_FOUND:
+            return None
+        raise
+    release: dict[str, Any] = json.loads(base64.b64decode(found["data"]["release"]))
+    return release
+
+
+def uninstall(api: Api, namespace: str, name: str) -> None:
+    """Forget a release. Namespaces and definitions stay, as Helm leaves them."""
+    try:
+        api.delete(f"{_secrets(namespace)}/{_secret_name(name)}")
+    except ApiError as error:
+        if error.status != _NOT_FOUND:
+            raise
+
+
+def installed(api: Api) -> frozenset[str]:
+    """Name the charts that are installed on a cluster."""
+    found = api.items(f"/api/v1/secrets?fieldSelector=type%3D{_TYPE.replace('/', '%2F')}")
+    return frozenset(chart_name(json.loads(base64.b64decode(each["data"]["release"]))) for each in found)
+
+
+def chart_name(release: Mapping[str, Any]) -> str:
+    """Give the bare name of a release's chart, whose reference may be an address."""
+    return str(release["chart"]).rpartition("/")[2]
+
+
+def ensure(api: Api, path: str, body: Object) -> None:
+    """Create an object unless it is there."""
+    try:
+        api.create(path, body)
+    except ApiError as error:
+        if error.status != _CONFLICT:
+            raise
+
+
+def _secret(release: Mapping[str, Any]) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": _secret_name(str(release["name"])), "labels": {"owner": "berth-stand-in"}},
+        "type": _TYPE,
+        "data": {"release": base64.b64encode(json.dumps(release, sort_keys=True).encode()).decode()},
+    }
+
+
+def _secrets(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/secrets"
+
+
+def _secret_name(release: str) -> str:
+    return f"stand-in.release.{release}"

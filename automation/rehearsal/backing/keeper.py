@@ -1,0 +1,289 @@
+"""The keeper: one process that owns the control planes behind a project's simulated clusters.
+
+A control plane must outlive the provider process that asked for it and the run that it belongs to, and must not
+outlive its owner. So neither makes one: the keeper does, and when it ends, in whatever way, its warden ends them all.
+There is one keeper per backed folder, which a lock in the folder decides; the lock goes with the process, so nothing is
+looked up by the number of a process that may have become another's.
+
+What a cluster of the simulated cloud asks for is done at once and awaited. For the rest the keeper follows that cloud:
+twice a second it compares the clusters and node groups there with what runs. So a deletion, a scaled group or a
+change behind the engine's back arrives, whoever made it. Then stand-ins do what controllers would.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from automation.engine.toolchain.layout import Layout
+from automation.rehearsal.backing import charts, stand_ins
+from automation.rehearsal.backing.door import RECORD, Answer, write_record
+from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP, Group, cluster_key_of, group
+from automation.rehearsal.kubernetes.api import Api, ApiError
+from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
+from automation.rehearsal.store import Store
+from components.errors import BerthError, DriverError, UsageError
+
+Say = Callable[[str], None]
+
+_SECONDS_BETWEEN_LOOKS: Final = 0.5
+_LOCK: Final = "backing.lock"
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A cluster of the simulated cloud and what runs for it."""
+
+    key: str
+    local: LocalCluster
+    groups: dict[str, Group] = field(default_factory=dict)
+    """Its nodes as they were joined, by node group."""
+    settling: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Keeper:
+    """Keeps control planes until it is closed. Use it as a context.
+
+    A new keeper begins a new world: state, clouds and clusters of an earlier one are removed, because the control
+    planes that they speak of ended with theirs.
+    """
+
+    def __init__(self, programs: Mapping[str, Path], layout: Layout, *, say: Say) -> None:
+        """Take the ``programs`` of ``kubernetes_tools``; raises UsageError when another keeper has the folder."""
+        self._say = say
+        self._record = layout.simulated / RECORD
+        self._kept: dict[str, _Kept] = {}
+        self._starting: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._answers: Mapping[str, Callable[..., Answer | None]] = {
+            "ping": dict,
+            "cluster": self._cluster,
+            "nodes": self._join,
+            "token": self._token,
+            "install": self._install,
+            "release": self._release,
+            "uninstall": self._uninstall,
+            "list": self._list,
+            "end": self._end_program,
+            "restart": self._restart,
+            "stop": self._done.set,
+        }
+        layout.simulated.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as undo:
+            undo.callback(os.close, _only_one(layout.simulated / _LOCK))
+            for path in (layout.simulated_state, layout.simulated_project):
+                shutil.rmtree(path, ignore_errors=True)
+            for path in layout.simulated.glob(f"{layout.simulated_clouds.name}*"):
+                path.unlink()
+            self._store = Store(layout.simulated_clouds)
+            self._local = undo.enter_context(LocalKubernetes(programs, parent=layout.simulated / "kubernetes"))
+            key = secrets.token_bytes(32)
+            self._listener = undo.enter_context(Listener(("127.0.0.1", 0), authkey=key))
+            write_record(self._record, port=self._listener.address[1], key=key)
+            undo.callback(self._record.unlink, missing_ok=True)
+            self._undo = undo.pop_all()
+
+    def __enter__(self) -> Self:
+        for work in (self._listen, self._follow):
+            threading.Thread(target=work, name=work.__name__, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._undo.close()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until somebody asks it to end; gives whether that happened in time."""
+        return self._done.wait(seconds)
+
+    # -- what it is asked ----------------------------------------------------------------------------------------------
+
+    def answer(self, request: Mapping[str, Any]) -> Answer:
+        """Do what a request asks for; raises BerthError with what the asker shall hear."""
+        wanted = dict(request)
+        do = wanted.pop("do")
+        if do not in self._answers:
+            raise DriverError(f"the keeper does not know {do!r}")
+        return self._answers[do](**wanted) or {}
+
+    def _list(self) -> Answer:
+        return {"clusters": [self._description(each) for each in self._all()], "warden": self._local.warden}
+
+    def _install(self, server: str, release: Mapping[str, Any]) -> Answer:
+        return {"revision": charts.install(self._at(server), release)}
+
+    def _release(self, server: str, namespace: str, name: str) -> Answer:
+        return {"release": charts.find(self._at(server), namespace, name)}
+
+    def _uninstall(self, server: str, namespace: str, name: str) -> None:
+        charts.uninstall(self._at(server), namespace, name)
+
+    def _token(self, cluster: str) -> Answer:
+        return {"token": self._named(cluster).local.token}
+
+    def _restart(self, cluster: str, program: str) -> None:
+        self._local.restart(self._named(cluster).local, program)
+
+    def _end_program(self, cluster: str, program: str) -> None:
+        self._local.end(self._named(cluster).local, program)
+
+    def _cluster(self, key: str, name: str, issuer: str) -> Answer:
+        """Start the control plane of a cluster, or find it; whoever asks a second time waits for the same."""
+        with self._lock:
+            starting = self._starting.setdefault(key, threading.Lock())
+        with starting:
+            if key not in self._kept:
+                self._say(f"starting a control plane for {name}")
+                local = self._local.start(name, issuer=issuer)
+                with self._lock:
+                    self._kept[key] = _Kept(key, local)
+                self._say(f"{name} answers at {local.server}")
+        local = self._kept[key].local
+        return {"server": local.server, "authority": base64.b64encode(local.files.certificate.read_bytes()).decode()}
+
+    def _join(self, group_id: str) -> None:
+        """Join the nodes of a group now, so that whoever made it finds them."""
+        with self._store.reading() as transaction:
+            rows = [each for each in transaction.select(type_=NODE_GROUP) if each.id == group_id]
+            templates = transaction.select(type_=LAUNCH_TEMPLATE)
+        for row in rows:
+            wanted = group(row, lambda: templates)
+            self._settle_group(self._named(wanted.cluster), wanted)
+
+    def _at(self, server: str) -> Api:
+        found = next((each for each in self._all() if each.local.server == server), None)
+        if found is None:
+            raise DriverError(f"no control plane is kept at {server}")
+        return found.local.api
+
+    def _named(self, name: str) -> _Kept:
+        found = next((each for each in self._all() if each.local.name == name), None)
+        if found is None:
+            raise DriverError(f"no control plane is kept for a cluster {name}")
+        return found
+
+    def _all(self) -> list[_Kept]:
+        with self._lock:
+            return list(self._kept.values())
+
+    @staticmethod
+    def _description(kept: _Kept) -> dict[str, Any]:
+        local = kept.local
+        return {
+            "name": local.name,
+            "server": local.server,
+            "kubeconfig": str(local.kubeconfig),
+            "pids": dict(local.pids),
+            "nodes": sum(each.count for each in kept.groups.values()),
+        }
+
+    # -- what it sees --------------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Compare the simulated cloud with what runs, once, and let the stand-ins work."""
+        known = self._all()  # first: each of them was in the cloud before it was kept
+        with self._store.reading() as transaction:
+            live = {cluster_key_of(row) for row in transaction.select(type_=CLUSTER)}
+            rows = transaction.select(type_=NODE_GROUP)
+            templates = transaction.select(type_=LAUNCH_TEMPLATE)
+        groups = [group(row, lambda: templates) for row in rows]
+        for kept in known:
+            if kept.key not in live:
+                self._end(kept)
+                continue
+            wanted = {each.name: each for each in groups if each.cluster == kept.local.name}
+            with suppress(ApiError):  # its server may be down, which is the cluster's own misfortune
+                for name in [name for name in kept.groups if name not in wanted]:
+                    self._remove(kept, kept.groups.pop(name).nodes())
+                for each in wanted.values():
+                    self._settle_group(kept, each)
+                machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
+                stand_ins.play(kept.local.api, machines)
+
+    def _settle_group(self, kept: _Kept, wanted: Group) -> None:
+        """Make a group's nodes what they should be; a node that changes is another node."""
+        with kept.settling:
+            known = kept.groups.get(wanted.name)
+            if known == wanted:
+                return
+            before, after = known.nodes() if known else {}, wanted.nodes()
+            self._remove(kept, {name: each for name, each in before.items() if after.get(name) != each})
+            for name, each in after.items():
+                if before.get(name) != each:
+                    charts.ensure(kept.local.api, "/api/v1/nodes", each)
+            kept.groups[wanted.name] = wanted
+        self._say(f"{kept.local.name} has {wanted.count} nodes {wanted.machine.name} ({wanted.name})")
+
+    @staticmethod
+    def _remove(kept: _Kept, nodes: Mapping[str, Any]) -> None:
+        for name in nodes:
+            with suppress(ApiError):
+                kept.local.api.delete(f"/api/v1/nodes/{name}")
+
+    def _end(self, kept: _Kept) -> None:
+        with self._lock:
+            self._kept.pop(kept.key, None)
+            self._starting.pop(kept.key, None)
+        self._local.stop(kept.local)
+        self._say(f"the control plane of {kept.local.name} has ended with its cluster")
+
+    # -- threads -------------------------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        while not self._done.wait(_SECONDS_BETWEEN_LOOKS):
+            try:
+                self.look()
+            except Exception as error:  # noqa: BLE001 - one bad look must not end all clusters
+                self._say(f"a look at the simulated cloud failed: {type(error).__name__}: {error}")
+
+    def _listen(self) -> None:
+        while not self._done.is_set():
+            try:
+                connection = self._listener.accept()
+            except AuthenticationError:
+                continue  # somebody else's guess
+            except (OSError, EOFError):
+                if self._done.is_set():
+                    return
+                continue
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        with connection, suppress(OSError, EOFError):
+            request = json.loads(connection.recv_bytes())
+            try:
+                answer = self.answer(request)
+            except BerthError as error:
+                answer = {"error": error.summary}
+            except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            connection.send_bytes(json.dumps(answer).encode())
+
+
+def _only_one(path: Path) -> int:
+    """Take the lock of the folder for as long as this process lives."""
+    held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        raise UsageError(
+            f"another process keeps the control planes of {path.parent.parent.parent} already",
+            consequence="Nothing was changed.",
+            help="use that one, or end it (Ctrl-C where it runs)",
+        ) from None
+    return held

@@ -1,0 +1,126 @@
+"""Stand-ins for the controllers that exist only on real clusters, one pass at a time.
+
+| on a real cluster | here |
+| --- | --- |
+| the cloud's load balancers | a Service of that type gets an address of the range for documentation (RFC 5737) |
+| the controllers of gateways | a Gateway is accepted, programmed and gets such an address |
+| the drivers of volumes | a claim gets a volume of its own, which is a name and nothing more; it goes with its claim |
+| the drivers of devices | nodes whose driver's chart is installed get the slices that it would publish |
+
+Nothing listens at any of the addresses. Gangs have no stand-in: a LeaderWorkerSet stays without pods.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from automation.rehearsal.backing import charts
+from automation.rehearsal.kubernetes.api import Api, ApiError
+from automation.rehearsal.kubernetes.machines import Machine
+from automation.rehearsal.kubernetes.nodes import EFA_DRIVER, GPU_DRIVER, Object, resource_slices
+
+_GATEWAYS: Final = "/apis/gateway.networking.k8s.io/v1/gateways"
+_SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
+_DRIVERS: Final = {GPU_DRIVER: charts.GPU_CHART, EFA_DRIVER: charts.EFA_CHART}
+_VOLUMES: Final = "/api/v1/persistentvolumes"
+_VOLUME: Final = "stand-in-"
+_NOT_FOUND: Final = 404
+
+
+def play(api: Api, machines: Mapping[str, Machine]) -> None:
+    """Do what the controllers of one cluster would do now; ``machines`` are those of its nodes, by name.
+
+    Raises ApiError when the API server cannot be reached; the next pass begins anew.
+    """
+    _each(api, "/api/v1/services", _balance)
+    _each(api, _GATEWAYS, _program)
+    _each(api, "/api/v1/persistentvolumeclaims", _provision)
+    _remove_volumes(api)
+    _publish(api, machines)
+
+
+def _each(api: Api, path: str, act: Callable[[Api, str, Object], None]) -> None:
+    try:
+        found = api.items(path)
+    except ApiError as error:
+        if error.status == _NOT_FOUND:  # its kind is not defined there
+            return
+        raise
+    root, _, plural = path.rpartition("/")
+    for each in found:
+        metadata = each["metadata"]
+        act(api, f"{root}/namespaces/{metadata['namespace']}/{plural}/{metadata['name']}/status", each)
+
+
+def _balance(api: Api, status: str, service: Object) -> None:
+    if service["spec"].get("type") == "LoadBalancer" and not service["status"].get("loadBalancer", {}).get("ingress"):
+        api.patch(status, {"status": {"loadBalancer": {"ingress": [{"ip": _address(service)}]}}})
+
+
+def _program(api: Api, status: str, gateway: Object) -> None:
+    if gateway.get("status", {}).get("addresses"):
+        return
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    conditions = [
+        {
+            "type": kind,
+            "status": "True",
+            "reason": kind,
+            "message": "by a stand-in: nothing listens there",
+            "lastTransitionTime": now,
+            "observedGeneration": gateway["metadata"]["generation"],
+        }
+        for kind in ("Accepted", "Programmed")
+    ]
+    addresses = [{"type": "IPAddress", "value": _address(gateway)}]
+    api.patch(status, {"status": {"addresses": addresses, "conditions": conditions}})
+
+
+def _provision(api: Api, status: str, claim: Object) -> None:
+    del status  # binding is the work of Kubernetes' own controller
+    if claim["status"].get("phase") == "Bound" or claim["spec"].get("volumeName"):
+        return
+    metadata, spec = claim["metadata"], claim["spec"]
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{_VOLUME}{metadata['uid']}"},
+        "spec": {
+            "accessModes": spec["accessModes"],
+            "capacity": {"storage": spec["resources"]["requests"]["storage"]},
+            "storageClassName": spec.get("storageClassName", ""),
+            "hostPath": {"path": "/nonexistent"},
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "namespace": metadata["namespace"],
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+            },
+        },
+    }
+    charts.ensure(api, _VOLUMES, volume)
+
+
+def _remove_volumes(api: Api) -> None:
+    for each in api.items(_VOLUMES):
+        name = each["metadata"]["name"]
+        if name.startswith(_VOLUME) and each["status"].get("phase") == "Released":
+            api.delete(f"{_VOLUMES}/{name}")
+
+
+def _publish(api: Api, machines: Mapping[str, Machine]) -> None:
+    drivers = [driver for driver, chart in _DRIVERS.items() if chart in charts.installed(api)]
+    published = {each["metadata"]["name"] for each in api.items(_SLICES)}
+    for name, machine in machines.items():
+        if not machine.gpus or all(f"{name}-{driver}" in published for driver in drivers):
+            continue
+        for each in resource_slices(api.get(f"/api/v1/nodes/{name}"), machine):
+            if each["spec"]["driver"] in drivers:
+                charts.ensure(api, _SLICES, each)
+
+
+def _address(owner: Object) -> str:
+    digest = hashlib.sha256(owner["metadata"]["uid"].encode()).digest()
+    return f"203.0.113.{1 + digest[0] % 254}"

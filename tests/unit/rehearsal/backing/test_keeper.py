@@ -1,0 +1,287 @@
+"""The keeper of control planes, with control planes that only pretend."""
+
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from automation.engine.toolchain.layout import Layout
+from automation.rehearsal.backing import keeper as keepers
+from automation.rehearsal.backing import token_program
+from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKept, write_record
+from automation.rehearsal.backing.eks import CLUSTER, NODE_GROUP
+from automation.rehearsal.backing.keeper import Keeper
+from automation.rehearsal.provider.backing import back
+from automation.rehearsal.provider.errors import Refused
+from automation.rehearsal.store import Row, Store
+from components.errors import DriverError, UsageError
+from tests.support.fake_objects import FakeApi
+
+ISSUER = "https://oidc.test/id/1"
+
+
+@dataclass
+class FakeCluster:
+    """A control plane that does not run."""
+
+    name: str
+    folder: Path
+    number: int
+    api: FakeApi = field(default_factory=FakeApi)
+    pids: dict[str, int] = field(default_factory=dict)
+    token: str = "t-1"
+
+    def __post_init__(self) -> None:
+        """Write what a real one writes."""
+        self.api.server = self.server
+        self.certificate.write_text("authority")
+
+    @property
+    def server(self) -> str:
+        """Give an address."""
+        return f"https://127.0.0.1:{20000 + self.number}"
+
+    @property
+    def certificate(self) -> Path:
+        """Name the file."""
+        return self.folder / f"{self.number}.crt"
+
+    @property
+    def files(self) -> Self:
+        """Stand for its files too."""
+        return self
+
+    kubeconfig = certificate
+
+
+class FakeKubernetes:
+    """Starts and stops such clusters."""
+
+    def __init__(self, programs: Any, *, parent: Path) -> None:
+        self.folder = parent
+        parent.mkdir(parents=True)
+        self.warden = 1
+        self.running: list[FakeCluster] = []
+        self.issuers: list[str] = []
+        self.broken = False
+        self._numbers = itertools.count()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.running.clear()
+        shutil.rmtree(self.folder)
+
+    def start(self, name: str, *, issuer: str) -> FakeCluster:
+        """Start one."""
+        if self.broken:
+            raise DriverError("kube-apiserver ended with status 1 instead of starting")
+        self.issuers.append(issuer)
+        self.running.append(FakeCluster(name, self.folder, next(self._numbers)))
+        return self.running[-1]
+
+    def stop(self, cluster: FakeCluster) -> None:
+        """End one."""
+        self.running.remove(cluster)
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    """Give the project."""
+    return Layout(tmp_path, backed=True)
+
+
+@pytest.fixture
+def local(monkeypatch: pytest.MonkeyPatch) -> Callable[[], FakeKubernetes]:
+    """Put the pretended control planes in place; gives those of the last keeper."""
+    made: list[FakeKubernetes] = []
+
+    def make(programs: Any, *, parent: Path) -> FakeKubernetes:
+        made.append(FakeKubernetes(programs, parent=parent))
+        return made[-1]
+
+    monkeypatch.setattr(keepers, "LocalKubernetes", make)
+    return lambda: made[-1]
+
+
+@pytest.fixture
+def keeper(layout: Layout, local: Callable[[], FakeKubernetes]) -> Generator[Keeper]:
+    """Keep control planes, and look only when the test does."""
+    kept = Keeper({}, layout, say=lambda _: None)
+    kept._follow = lambda: None
+    with kept:
+        yield kept
+
+
+@pytest.fixture
+def door(keeper: Keeper, layout: Layout) -> Door:
+    """Give the way to it."""
+    return Door(layout.simulated / RECORD)
+
+
+@pytest.fixture
+def store(layout: Layout, keeper: Keeper) -> Store:
+    """Open the simulated cloud."""
+    return Store(layout.simulated_clouds)
+
+
+def put(store: Store, type_: str, id_: str, **outputs: Any) -> Row:
+    """Make a resource of the simulated cloud."""
+    row = Row(
+        "aws", type_, "aws/1/us-east-1", id_, None, id_.rpartition(":")[2].removeprefix("sim-"), "u", "", {}, outputs
+    )
+    with store.transaction() as transaction:
+        transaction.insert(row)
+    return row
+
+
+def make_cluster(store: Store, door: Door) -> dict[str, Any]:
+    """Make a simulated cluster as the provider does; gives the outputs that change."""
+    row = put(store, CLUSTER, "sim-east", endpoint="https://sim-1", identities=[{"oidcs": [{"issuer": ISSUER}]}])
+    return back(door, store, row, {"endpoint": "https://sim-1", "name": "east"})
+
+
+def make_nodes(store: Store, door: Door, count: int = 2) -> Row:
+    """Make a node group as the provider does."""
+    row = put(
+        store,
+        NODE_GROUP,
+        "sim-east:gpu",
+        clusterName="east",
+        scalingConfig={"desiredSize": count},
+        instanceTypes=["g6.xlarge"],
+    )
+    assert back(door, store, row, {}) == {}
+    return row
+
+
+def test_a_simulated_cluster_gets_a_control_plane_and_its_address(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes]
+) -> None:
+    """Once, however often it is asked for; with the issuer that the cloud gave out."""
+    changed = make_cluster(store, door)
+    (cluster,) = local().running
+    assert changed == {"endpoint": cluster.server, "certificateAuthority": {"data": "YXV0aG9yaXR5"}}
+    assert local().issuers == [ISSUER]
+    with store.reading() as transaction:
+        (row,) = transaction.select(type_=CLUSTER)
+        assert transaction.recall(f"cluster/{cluster.server}")
+        assert transaction.recall("cluster/https://sim-1") is None
+    assert row.outputs["endpoint"] == cluster.server
+    door.ask("cluster", key="aws/1/us-east-1|sim-east", name="east", issuer=ISSUER)
+    assert local().running == [cluster]
+
+
+def test_a_cluster_that_cannot_be_started_is_refused_and_nothing_is_left(
+    store: Store, door: Door, local: Callable[[], FakeKubernetes]
+) -> None:
+    """The engine would take it for made otherwise."""
+    local().broken = True
+    with pytest.raises(Refused, match="kube-apiserver ended with status 1"):
+        make_cluster(store, door)
+    with store.reading() as transaction:
+        assert transaction.select(type_=CLUSTER) == []
+
+
+def test_nodes_join_with_their_group_and_follow_it(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes]
+) -> None:
+    """When it is made, scaled, and deleted, by whomever."""
+    make_cluster(store, door)
+    row = make_nodes(store, door)
+    (cluster,) = local().running
+    assert cluster.api.names("nodes") == {"gpu-0", "gpu-1"}
+    with store.transaction() as transaction:
+        transaction.update(replace(row, outputs={**row.outputs, "scalingConfig": {"desiredSize": 1}}))
+    keeper.look()
+    assert cluster.api.names("nodes") == {"gpu-0"}
+    with store.transaction() as transaction:
+        transaction.delete(row)
+    keeper.look()
+    assert cluster.api.names("nodes") == set()
+
+
+def test_nodes_whose_devices_are_not_known_are_refused(store: Store, door: Door) -> None:
+    """As a cloud refuses a machine type that it does not have."""
+    make_cluster(store, door)
+    row = put(
+        store, NODE_GROUP, "sim-east:x", clusterName="east", scalingConfig={"desiredSize": 1}, instanceTypes=["p9.huge"]
+    )
+    with pytest.raises(Refused, match=r"no machine type p9\.huge of aws"):
+        back(door, store, row, {})
+
+
+def test_a_control_plane_ends_with_its_cluster(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes]
+) -> None:
+    """Whoever deletes it from the cloud."""
+    make_cluster(store, door)
+    keeper.look()
+    assert local().running
+    with store.transaction() as transaction:
+        for row in transaction.select(type_=CLUSTER):
+            transaction.delete(row)
+    keeper.look()
+    assert local().running == []
+    with pytest.raises(KeeperRefused, match="no control plane is kept for a cluster east"):
+        door.ask("token", cluster="east")
+
+
+def test_there_is_one_keeper_and_a_new_one_begins_a_new_world(
+    keeper: Keeper, layout: Layout, store: Store, door: Door
+) -> None:
+    """State and clouds that speak of ended control planes would only mislead."""
+    make_cluster(store, door)
+    layout.simulated_state.mkdir()
+    with pytest.raises(UsageError, match="another process keeps the control planes"):
+        Keeper({}, layout, say=lambda _: None)
+    assert door.is_kept()
+    keeper.__exit__(None, None, None)
+    assert not door.is_kept()
+    assert not door.record.exists()
+    with Keeper({}, layout, say=lambda _: None) as again:
+        assert again.answer({"do": "list"})["clusters"] == []
+        assert not layout.simulated_state.exists()
+        with again._store.reading() as transaction:
+            assert transaction.select() == []
+
+
+def test_nobody_answers_without_a_keeper(tmp_path: Path) -> None:
+    """Neither without a record, nor behind one that was left, nor where its port went to somebody else."""
+    door = Door(tmp_path / RECORD)
+    with pytest.raises(NotKept):
+        door.ask("ping")
+    write_record(door.record, port=1, key=b"k")
+    assert door.record.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(NotKept):
+        door.ask("ping")
+
+
+def test_whoever_does_not_know_the_key_is_not_answered(door: Door) -> None:
+    """It lies where only the user can read it; and the keeper goes on."""
+    port = json.loads(door.record.read_text())["port"]
+    stranger = Door(door.record.with_name("other.json"))
+    write_record(stranger.record, port=port, key=os.urandom(32))
+    assert not stranger.is_kept()
+    assert door.is_kept()
+
+
+def test_the_stand_in_of_a_clouds_program_gives_the_token(
+    store: Store, door: Door, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As kubectl expects it; and it knows nothing else."""
+    make_cluster(store, door)
+    arguments = ["eks", "get-token", "--region", "us-east-1", "--cluster-name", "east", "--output", "json"]
+    assert token_program.main(arguments, door.record) == 0
+    credential = json.loads(capsys.readouterr().out)
+    assert (credential["kind"], credential["status"]["token"]) == ("ExecCredential", "t-1")
+    assert token_program.main([*arguments[:5], "west"], door.record) == 254
+    assert "no control plane is kept for a cluster west" in capsys.readouterr().err
+    assert token_program.main(["s3", "ls"], door.record) == 252

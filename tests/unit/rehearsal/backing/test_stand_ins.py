@@ -1,0 +1,124 @@
+"""What plays the controllers and charts of real clusters."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from automation.rehearsal.backing import charts, stand_ins
+from automation.rehearsal.kubernetes import definitions
+from automation.rehearsal.kubernetes.machines import machine
+from automation.rehearsal.kubernetes.nodes import node
+from tests.support.fake_objects import FakeApi
+
+if TYPE_CHECKING:
+    from automation.rehearsal.kubernetes.api import Api
+
+GATEWAYS = "/apis/gateway.networking.k8s.io/v1/namespaces/a/gateways"
+CLAIMS = "/api/v1/namespaces/a/persistentvolumeclaims"
+SERVICES = "/api/v1/namespaces/a/services"
+P5 = machine("aws", "p5.48xlarge")
+
+
+def play(api: FakeApi, **machines: Any) -> None:
+    """Make one pass, and a second one that must change nothing."""
+    stand_ins.play(cast("Api", api), machines)
+    before = str(api.objects)
+    stand_ins.play(cast("Api", api), machines)
+    assert str(api.objects) == before
+
+
+def named(name: str, **body: Any) -> dict[str, Any]:
+    """Make an object."""
+    return {"metadata": {"name": name}, **body}
+
+
+def test_only_load_balancers_get_an_address() -> None:
+    """Of the range for documentation, so that nobody takes it for one where something listens."""
+    api = FakeApi()
+    api.create(SERVICES, named("front", spec={"type": "LoadBalancer"}))
+    api.create(SERVICES, named("inside", spec={"type": "ClusterIP"}))
+    play(api)
+    (address,) = api.get(f"{SERVICES}/front")["status"]["loadBalancer"]["ingress"]
+    assert address["ip"].startswith("203.0.113.")
+    assert api.get(f"{SERVICES}/inside")["status"] == {}
+
+
+def test_a_gateway_is_programmed_and_says_by_whom() -> None:
+    """Programs wait for the condition and read the address."""
+    api = FakeApi()
+    api.create(GATEWAYS, named("g", spec={}))
+    play(api)
+    status = api.get(f"{GATEWAYS}/g")["status"]
+    assert status["addresses"][0]["value"].startswith("203.0.113.")
+    conditions = {each["type"]: each for each in status["conditions"]}
+    assert conditions["Programmed"]["status"] == "True"
+    assert "stand-in" in conditions["Programmed"]["message"]
+
+
+def test_a_cluster_without_gateways_is_no_trouble() -> None:
+    """A front door's definitions come with a chart, later than its services."""
+    play(FakeApi(undefined=("gateways",)))
+
+
+def test_a_claim_gets_a_volume_that_goes_with_it() -> None:
+    """What a driver of volumes would make; binding them is the work of Kubernetes."""
+    api = FakeApi()
+    spec = {"accessModes": ["ReadWriteMany"], "storageClassName": "efs", "resources": {"requests": {"storage": "9Gi"}}}
+    api.create(CLAIMS, named("weights", spec=spec))
+    play(api)
+    (volume,) = api.items("/api/v1/persistentvolumes")
+    assert volume["spec"]["claimRef"]["name"] == "weights"
+    assert volume["spec"]["claimRef"]["uid"] == api.get(f"{CLAIMS}/weights")["metadata"]["uid"]
+    assert volume["spec"]["capacity"] == {"storage": "9Gi"}
+    api.delete(f"{CLAIMS}/weights")
+    api.patch(f"/api/v1/persistentvolumes/{volume['metadata']['name']}/status", {"status": {"phase": "Released"}})
+    play(api)
+    assert not api.names("persistentvolumes")
+
+
+def test_devices_are_published_when_their_driver_is_installed() -> None:
+    """A cluster without the driver's chart has GPU nodes and no devices, as a real one."""
+    api = FakeApi()
+    api.create("/api/v1/nodes", node("n", P5))
+    play(api, n=P5)
+    assert not api.names("resourceslices")
+    install(api, "oci://registry.test/charts/dra-driver-nvidia-gpu", namespace="drivers")
+    play(api, n=P5)
+    assert api.names("resourceslices") == {"n-gpu.nvidia.com"}
+    install(api, "aws-dranet", namespace="kube-system")
+    play(api, n=P5)
+    assert api.names("resourceslices") == {"n-gpu.nvidia.com", "n-dra.net"}
+    assert api.names("deviceclasses") == {"gpu.nvidia.com", "efa.networking.k8s.aws"}
+
+
+def install(api: FakeApi, chart: str, *, namespace: str) -> int:
+    """Install a release of a chart."""
+    release = {"name": f"r-{chart.rpartition('/')[2]}", "namespace": namespace, "chart": chart, "createNamespace": True}
+    return charts.install(cast("Api", api), release)
+
+
+def test_a_release_is_kept_in_the_cluster_as_helm_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is upgraded, found and forgotten; what its chart defines stays."""
+    definition = named("gateways.gateway.networking.k8s.io", kind="CustomResourceDefinition")
+    monkeypatch.setattr(charts, "definitions", lambda chart: (definition,) if chart == "gateway-helm" else ())
+    api = FakeApi()
+    where = cast("Api", api)
+    assert charts.find(where, "envoy", "r-gateway-helm") is None
+    assert install(api, "oci://registry.test/gateway-helm", namespace="envoy") == 1
+    assert install(api, "oci://registry.test/gateway-helm", namespace="envoy") == 2
+    found = charts.find(where, "envoy", "r-gateway-helm")
+    assert found is not None
+    assert found["revision"] == 2
+    assert charts.installed(where) == {"gateway-helm"}
+    assert api.names("namespaces") == {"envoy"}
+    charts.uninstall(where, "envoy", "r-gateway-helm")
+    charts.uninstall(where, "envoy", "r-gateway-helm")
+    assert charts.find(where, "envoy", "r-gateway-helm") is None
+    assert api.names("customresourcedefinitions") == {definition["metadata"]["name"]}
+
+
+def test_definitions_come_from_modules_with_a_checksum() -> None:
+    """Of charts that the releases of the serving stack name, and held to what Go says of their content."""
+    for chart, sources in definitions.SOURCES.items():
+        assert sources, chart
+        assert all(each.sum.startswith("h1:") and each.names for each in sources)
