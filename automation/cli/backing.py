@@ -4,16 +4,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Talk
-
-_TALK = Talk()
-
 
 def backing(
     *,
     kubernetes: str = "1.34",
     with_parent: Annotated[bool, Parameter(negative="", show=False)] = False,
-    talk: Talk = _TALK,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", env_var="BERTH_QUIET")] = False,
 ) -> int:
     """Keep real control planes on this machine for `--backed` runs of this project, until interrupted.
 
@@ -24,6 +20,8 @@ def backing(
     ----------
     kubernetes
         Minor version of Kubernetes; `berth doctor --kubernetes` says which there are.
+    quiet
+        Say nothing but errors.
     with_parent
         End when the standard input is closed.
     """
@@ -31,13 +29,14 @@ def backing(
     import sys
     import threading
 
+    from automation.cli.sinks import Sinks
     from automation.engine.toolchain.ensure import ensure
     from automation.engine.toolchain.install import ensure_tool
     from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of, rehearsal_tools
     from automation.engine.toolchain.layout import Layout
     from automation.rehearsal.backing.keeper import Keeper
 
-    sinks = talk.sinks_for("table")
+    sinks = Sinks(quiet=quiet)
     layout = Layout.find(backed=True)
     minor = minor_of(kubernetes)
     ensure(layout, progress=sinks.say)
