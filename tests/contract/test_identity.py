@@ -228,6 +228,7 @@ def test_configuration_keys_and_output_names_are_pinned() -> None:
     assert (SECRETS_KEY, GATEWAYS_KEY, STAGED_KEY) == ("berth:secrets", "berth:gateways", "berth:staged"), BREAKS
     schema = StackOutputs.model_json_schema(by_alias=True)
     assert sorted(schema["properties"]) == [
+        "backed",
         "berth",
         "clusters",
         "environment",

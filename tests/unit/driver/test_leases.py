@@ -87,7 +87,7 @@ class Backend:
     @property
     def session(self) -> Session:
         """A session of the environment ``dev`` on it."""
-        workspace = SimpleNamespace(environment="dev", simulated=True)
+        workspace = SimpleNamespace(environment="dev", simulated=True, backed=False, option=" --simulated")
         return cast("Session", SimpleNamespace(runner=self, workspace=workspace))
 
 

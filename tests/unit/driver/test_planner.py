@@ -41,7 +41,7 @@ def test_what_is_wrong_in_any_stack_is_said_at_once(tmp_path: Path) -> None:
     session = SimpleNamespace(
         runner=SimpleNamespace(preview=preview),
         reporter=SimpleNamespace(phase=lambda _: None, event=None),
-        workspace=SimpleNamespace(layout=Layout(tmp_path), simulated=False),
+        workspace=SimpleNamespace(layout=Layout(tmp_path), simulated=False, backed=False),
     )
     plan = SimpleNamespace(situation=situation, target=None, refresh=Refresh.NEVER)
     with pytest.raises(ConfigError) as caught:
