@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show, Where
+from automation.cli.options import Seen, Show, Where
 from automation.render.output_version import API_VERSION
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def explain(
     /,
     *,
     recursive: Annotated[bool, Parameter(negative="")] = False,
+    observation: Seen = None,
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
@@ -34,10 +35,12 @@ def explain(
         ``NAMESPACE/NAME``, ``KIND``, ``KIND.field.path``, or a code.
     recursive
         Of a kind or a field, also the fields inside its fields.
+    observation
+        File that `berth observe -o json` wrote, as `berth plan` takes it.
     """
     sinks = show.sinks()
     if "/" in subject:
-        return _deployment(subject, where, sinks)
+        return _deployment(subject, where, sinks, observation)
     from automation.cli.code_pages import code_pages
     from automation.render.kind_names import kind_named
 
@@ -50,7 +53,7 @@ def explain(
         return _code(subject, pages[subject], sinks)
     if "." in subject or subject != subject.lower() or not _environment_is_there(where):
         raise _unknown(subject, head, list(pages))
-    return _deployment(subject, where, sinks)
+    return _deployment(subject, where, sinks, observation)
 
 
 def _field(kind: str, path: str, sinks: "Sinks", *, recursive: bool) -> int:
@@ -104,7 +107,7 @@ def _unknown(subject: str, head: str, codes: list[str]) -> Exception:
     )
 
 
-def _deployment(subject: str, where: Where, sinks: "Sinks") -> int:
+def _deployment(subject: str, where: Where, sinks: "Sinks", observation: Seen) -> int:
     from automation.cli.running import session_for
     from automation.driver.planner import make_plan
     from automation.driver.reading import read_manifests_of, read_situation
@@ -114,7 +117,7 @@ def _deployment(subject: str, where: Where, sinks: "Sinks") -> int:
     # Whether there is such a deployment is in the manifests: a slip of the pen needs no login to be told.
     fleet, _ = read_manifests_of(where.workspace())
     chosen = _chosen(subject, [f"{namespace}/{name}" for namespace, name in fleet.deployments])
-    with session_for(where, sinks, manifests=False) as session:
+    with session_for(where, sinks, manifests=False, observation=observation) as session:
         situation = read_situation(session, create=False, missing_ok=True)
         namespace, _, name = chosen.partition("/")
         view = explanation_view(make_plan(session, situation, previews=False), namespace, name)

@@ -17,6 +17,8 @@ Output = Literal["table", "json"]
 Color = Literal["auto", "always", "never"]
 When = Annotated[Literal["auto", "never", "always"], Parameter(env_var="BERTH_REFRESH")]
 """Whether a plan looks at the real resources first (``--refresh``)."""
+Seen = Annotated[Path | None, Parameter(env_var="BERTH_OBSERVATION")]
+"""A file of ``berth observe`` whose facts are counted with (``--observation``)."""
 
 
 @Parameter(name="*")

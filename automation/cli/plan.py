@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show, When, Where
+from automation.cli.options import Seen, Show, When, Where
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
@@ -27,7 +27,7 @@ def plan(
     without: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     what_if: Annotated[tuple[Path, ...], Parameter(negative="")] = (),
     capacity: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    observation: Annotated[Path | None, Parameter(env_var="BERTH_OBSERVATION")] = None,
+    observation: Seen = None,
     refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,

@@ -1,12 +1,11 @@
 """``berth up``: the plan, applied step by step, gate by gate."""
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show, When, Where
+from automation.cli.options import Seen, Show, When, Where
 
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
@@ -20,7 +19,7 @@ def up(
     yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", env_var="BERTH_YES")] = False,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     allow_shortfall: Annotated[bool, Parameter(negative="", env_var="BERTH_ALLOW_SHORTFALL")] = False,
-    observation: Annotated[Path | None, Parameter(env_var="BERTH_OBSERVATION")] = None,
+    observation: Seen = None,
     refresh: When = "auto",
     where: Where = _WHERE,
     show: Show = _SHOW,

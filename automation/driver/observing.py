@@ -80,7 +80,7 @@ def _simulated(session: Session, situation: Situation, name: str) -> SeenCluster
     why = situation.unreachable.get(name, "")
     if why:
         return SeenClusterView(name=name, status="Silent", message=why, at=session.clock())
-    message = "it has no API server to ask; berth status shows what the simulation holds"
+    message = "it has no API server to ask"
     return SeenClusterView(name=name, status="Simulated", message=message, at=session.clock())
 
 

@@ -45,7 +45,7 @@ class NoAnswer(Exception):
 
     @property
     def silent(self) -> bool:
-        """Whether nobody answered at all, so that asking more is in vain."""
+        """Whether no API server answered, so that asking more is in vain."""
         return self.status == 0
 
     @property
@@ -81,14 +81,17 @@ class ClusterApi:
             raise NoAnswer(str(error), status=_UNAUTHORIZED) from error
         except (ssl.SSLError, OSError) as error:
             raise NoAnswer(f"its certificates cannot be used: {error}", status=_UNAUTHORIZED) from error
-        self._client = httpx.Client(
-            base_url=access.server,
-            verify=context,
-            headers={"Authorization": f"Bearer {credential.token}"} if credential.token else {},
-            proxy=access.proxy or None,
-            trust_env=not access.is_loopback,  # a proxy of the user's, as for kubectl; none leads back to this machine
-            transport=transport,
-        )
+        try:
+            self._client = httpx.Client(
+                base_url=access.server,
+                verify=context,
+                headers={"Authorization": f"Bearer {credential.token}"} if credential.token else {},
+                proxy=access.proxy or None,
+                trust_env=not access.is_loopback,  # a proxy of the user's, as for kubectl; none leads back here
+                transport=transport,
+            )
+        except (ValueError, ImportError, httpx.InvalidURL) as error:  # a port or a proxy that is none; SOCKS
+            raise NoAnswer(f"cannot be asked: {error}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -100,12 +103,11 @@ class ClusterApi:
 
     def get(self, path: str) -> Object:
         """Read an object. Raises NoAnswer."""
-        found = self._ask("GET", path)
-        return found if isinstance(found, dict) else {}
+        return self._ask("GET", path)
 
     def text(self, path: str) -> str:
         """Read a text, such as a health endpoint's. Raises NoAnswer."""
-        return str(self._ask("GET", path, decoded=False))
+        return self._answer("GET", path).text
 
     def items(self, path: str, *, labels: str = "") -> list[Object]:
         """Read every object of a list, page by page; ``labels`` is a label selector. Raises NoAnswer.
@@ -127,13 +129,13 @@ class ClusterApi:
             "spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource}},
         }
         answer = self._ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-        return bool(answer["status"].get("allowed"))
+        return bool((answer.get("status") or {}).get("allowed"))
 
     def user(self) -> str:
         """Ask who asks, by the server's word. Raises NoAnswer."""
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         answer = self._ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", body=review)
-        return str(answer["status"]["userInfo"]["username"])
+        return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "USER")
 
     def _pages(self, path: str, labels: str) -> Iterator[Object]:
         following = ""
@@ -154,8 +156,24 @@ class ClusterApi:
         *,
         parameters: Mapping[str, str] | None = None,
         body: Object | None = None,
-        decoded: bool = True,
-    ) -> Any:
+    ) -> Object:
+        answer = self._answer(method, path, parameters=parameters, body=body)
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise NoAnswer(f"answers {path} with something that is no object, so it is no API server")
+        return found
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        body: Object | None = None,
+    ) -> "httpx.Response":
         import httpx  # noqa: PLC0415 - as above
 
         left = self._end - time.monotonic()
@@ -167,16 +185,11 @@ class ClusterApi:
             )
         except httpx.TimeoutException as error:
             raise NoAnswer("did not answer in the time that it has") from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise NoAnswer(_in_words(error, self._access)) from error
         if not answer.is_success:
             raise _refusal(answer, method, path)
-        if not decoded:
-            return answer.text
-        try:
-            return answer.json()
-        except ValueError as error:
-            raise NoAnswer(f"answers {path} with something that is not JSON, so it is no API server") from error
+        return answer
 
 
 def _tls(access: Access, credential: Credential) -> ssl.SSLContext:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -138,3 +139,13 @@ def test_a_dead_api_server_holds_up_nobody(cluster: LocalCluster, local: LocalKu
     assert silent.silent
     assert isinstance(answers["alive"], SeenCluster)
     local.stop(dead)
+
+
+def test_a_server_that_is_not_who_it_says_gets_no_credential(cluster: LocalCluster) -> None:
+    """Neither without its authority, nor under a name that is not in its certificate."""
+    access = read_access(cluster.kubeconfig.read_text())
+    for changed in (replace(access, authority=""), replace(access, name="somebody.else.test")):
+        with ClusterApi(changed, seconds=30) as api, pytest.raises(NoAnswer, match="is not to be trusted"):
+            api.get("/version")
+    with ClusterApi(replace(access, name="kubernetes.default.svc"), seconds=30) as api:
+        assert api.get("/version")["major"] == "1"

@@ -107,6 +107,23 @@ def test_a_silent_cluster_is_a_row_and_no_failure(
     assert "b: kubectl create clusterrole berth-resourceslices --verb=list" in said
 
 
+def test_who_asks_why_gets_the_answer_of_the_plan(
+    fleet: Fleet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An explanation and a count of room by the same file."""
+    for api in fleet.apis.values():
+        api.lists[NODES].clear()
+    file = fleet.kept(capsys, tmp_path / "seen.json")
+    assert fleet.driver.berth("capacity", "-o", "json") == 0
+    assert any(each["more"] for each in json.loads(capsys.readouterr().out)["deployments"])
+    assert fleet.driver.berth("capacity", "-o", "json", "--observation", file) == 0
+    assert not any(each["more"] for each in json.loads(capsys.readouterr().out)["deployments"])
+    fleet.driver.edit("models/ml/qwen.yaml", "replicas: 1", "replicas: 2")
+    assert fleet.driver.berth("explain", "ml/qwen", "-o", "json", "--observation", file) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["placed"], answer["wanted"]) == (1, 2)
+
+
 def test_the_other_forms(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
     """Names for a loop, YAML for people, some clusters only; and no other."""
     assert fleet.driver.berth("observe", "b", "-o", "name") == 0

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -77,10 +78,30 @@ def test_a_path_says_what_is_asked_for(path: str, want: tuple[str, str, str]) ->
     assert resource_of(path) == want
 
 
-def test_who_answers_without_json_is_no_api_server() -> None:
+@pytest.mark.parametrize("answer", ["<html>", "[]"])
+def test_who_answers_with_something_else_is_no_api_server(answer: str) -> None:
     """A login page of a proxy is 200 as well."""
-    with FakeApi(documents={"/version": "<html>"}).api() as api, pytest.raises(NoAnswer, match="no API server"):
+    with FakeApi(documents={"/version": answer}).api() as api, pytest.raises(NoAnswer, match="no API server"):
         api.get("/version")
+
+
+@pytest.mark.parametrize(
+    ("access", "message"),
+    [
+        pytest.param(Access(SERVER, authority="no PEM"), "its certificates cannot be used", id="authority"),
+        pytest.param(Access(SERVER, certificate="no PEM", key="x"), "its certificates cannot be used", id="client"),
+        pytest.param(Access(SERVER, proxy="gopher://proxy.test"), "cannot be asked: Unknown scheme", id="proxy"),
+        pytest.param(Access("https://edge.test:no"), "cannot be asked: Invalid port", id="port"),
+    ],
+)
+def test_what_a_kubeconfig_has_and_nobody_can_use_is_a_reason(
+    access: Access, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One wrong cluster is no failure of the others; and a key that was on disk for a moment is gone."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(NoAnswer, match=message):
+        ClusterApi(access, seconds=5)
+    assert not list(tmp_path.iterdir())
 
 
 def test_nobody_there_and_a_deadline_are_silence() -> None:
