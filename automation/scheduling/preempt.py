@@ -133,17 +133,25 @@ class Preemption:
         release = work.release_for(reason)
         self._lift(lower)
         options = self._placer.room(work, position, release)
+        if options is None:
+            self._put_back(lower)
+            return None, []
         victims: list[_Victim] = []
-        for each in sorted(lower, key=lambda each: each.worth):
-            self._put_back([each])
-            without = self._placer.room(work, position, release) if options else None
-            if without is not None:
-                options = without
-            elif options is not None:
-                self._lift([each])
-                victims.append(each)
+        left = [sorted(lower, key=lambda each: each.worth)]
+        while left:  # whom there is room for together is not asked about one by one: less never needs more room
+            some = left.pop()
+            self._put_back(some)
+            beside = self._placer.room(work, position, release)
+            if beside is not None:
+                options = beside
+                continue
+            self._lift(some)
+            if len(some) == 1:
+                victims += some
+            else:
+                left += [some[len(some) // 2 :], some[: len(some) // 2]]
         self._put_back(victims)
-        return (None if options is None else (position, options)), victims
+        return (position, options), victims
 
     def _lift(self, victims: Iterable[_Victim]) -> None:
         self._count(victims, -1)
