@@ -36,7 +36,7 @@ def prepare_backing(layout: Layout) -> None:
         raise ToolchainError(
             f"{PROVIDER.phrase} is not there: {'; '.join(failures.values()) or 'not installed'}",
             consequence="Nothing was changed.",
-            help="berth doctor --kubernetes 1.34 --install",
+            help="berth backing, which gets it before it begins",
         )
     prepare(layout)
     install(
