@@ -31,8 +31,9 @@ def observation_in(path: Path | None, workspace: "Workspace") -> "Observation":
         raise UsageError(f"the observation {path} cannot be read: {error.strerror}", help=again) from error
     except (yaml.YAMLError, ValidationError, RecursionError) as error:
         raise UsageError(f"{path} is no observation that this Berth can read", help=again) from error
-    if (view.environment, view.simulated) != (workspace.environment, workspace.simulated):
-        kind = "simulated " if view.simulated else ""
+    of = (view.environment, view.simulated, view.backed)
+    if of != (workspace.environment, workspace.simulated, workspace.backed):
+        kind = "backed " if view.backed else "simulated " if view.simulated else ""
         raise UsageError(
             f"{path} is an observation of the {kind}environment {view.environment}, not of {workspace.environment}",
             help=again,

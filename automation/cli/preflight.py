@@ -60,6 +60,7 @@ def preflight(
     checks, unknown = _asked(access, Wanted.of(fleet, cluster), timeout)
     view = PreflightView(
         environment=fleet.name,
+        backed=where.backed,
         cluster=cluster,
         server="" if isinstance(access, NoAnswer) else access.server,
         ready=not any(each.status == "problem" for each in checks),
@@ -108,7 +109,7 @@ def _kept(where: Where, sinks: "Sinks", cluster: str, context: str) -> "Access |
     from automation.driver.reading import read_situation
     from components.errors import UsageError
 
-    if where.simulated:
+    if where.simulated and not where.backed:
         raise UsageError(
             "a preflight asks an API server, and a simulated cluster has none",
             help=f"berth preflight {cluster} -e {where.env} --kubeconfig FILE",

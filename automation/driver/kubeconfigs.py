@@ -6,7 +6,9 @@ decrypted for the run, go to nobody but the reader of API servers, and no messag
 """
 
 import json
+import os
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from automation.driver.reading import Situation
@@ -46,7 +48,19 @@ def accesses(
             found[name] = NoAnswer("has no kubeconfig among the secrets" if source else "is not built yet", fix=fix)
         else:
             found[name] = _read(text, where, context, fix, known=situation.servers.known.get(name))
-    return found
+    return {name: _backed(session, each) for name, each in found.items()} if session.workspace.backed else found
+
+
+def _backed(session: Session, way: Access | NoAnswer) -> Access | NoAnswer:
+    """Keep a backed run on this machine: no other server is asked, and no program of a real cloud logs in."""
+    if isinstance(way, NoAnswer):
+        return way
+    if not way.is_loopback or way.proxy:
+        return NoAnswer("is simulated, without a control plane on this machine")
+    if way.plugin is None:
+        return way
+    path = os.pathsep.join((str(session.workspace.layout.backed_programs), os.environ.get("PATH", os.defpath)))
+    return replace(way, plugin=replace(way.plugin, environment={**way.plugin.environment, "PATH": path}))
 
 
 def _read(text: str, where: str, context: str, fix: str, *, known: str | None) -> Access | NoAnswer:

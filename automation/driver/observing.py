@@ -1,7 +1,7 @@
 """Observes an environment: reads every cluster's API server at once, and says what each answered.
 
 A cluster that is silent, forbidden or not built is a row with a reason and holds up nobody. A simulated cluster has no
-API server: whether it answers is known, and nothing else is made up.
+API server: whether it answers is known, and nothing else is made up. One that is backed has a real one.
 """
 
 from collections.abc import Iterable
@@ -35,13 +35,15 @@ def observe(
 ) -> ObservationView:
     """Observe clusters of the manifests, by name."""
     chosen = sorted(names)
-    if session.workspace.simulated:
+    workspace = session.workspace
+    if workspace.simulated and not workspace.backed:
         clusters = [_simulated(session, situation, name) for name in chosen]
     else:
         clusters = _asked(session, situation, chosen, seconds)
     return ObservationView(
-        environment=session.workspace.environment,
-        simulated=session.workspace.simulated,
+        environment=workspace.environment,
+        simulated=workspace.simulated,
+        backed=workspace.backed,
         now=session.clock(),
         clusters=tuple(clusters),
     )

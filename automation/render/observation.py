@@ -89,6 +89,7 @@ class ObservationView(View):
     kind: Literal["Observation"] = "Observation"
     environment: str
     simulated: bool
+    backed: bool = False
     now: datetime
     """When the answer was given; ages are counted from here."""
     clusters: tuple[SeenClusterView, ...] = ()
@@ -109,7 +110,9 @@ def observation_lines(view: ObservationView, *, width: int, wide: bool = False) 
         rows += _rows(cluster, view.now, wide=wide)
     lines = table([*columns, Column("MESSAGE", wraps=True)], rows, width=width)
     fixes = [line(f"{name}: {fix}") for name, fix in _fixes(view)]
-    return [*lines, *([Line(), *fixes] if fixes else [])]
+    mark = "BACKED" if view.backed else "SIMULATED" if view.simulated else ""
+    head = [line(Span(view.environment, "strong"), Span(f"  {mark}", "warn"))] if mark else []
+    return [*head, *lines, *([Line(), *fixes] if fixes else [])]
 
 
 def in_short(age: timedelta) -> str:

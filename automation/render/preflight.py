@@ -28,6 +28,8 @@ class PreflightView(View):
     api_version: Literal["berth.dev/output/v1"] = API_VERSION
     kind: Literal["Preflight"] = "Preflight"
     environment: str
+    backed: bool = False
+    """Whether it is a control plane of a backed run, on this machine."""
     cluster: str
     server: str
     """URL of the API server that was asked; empty where no kubeconfig says it."""
@@ -40,7 +42,8 @@ def preflight_lines(view: PreflightView, *, width: int) -> list[Line]:
     """Return the findings as a table, what to do, and one line that sums it up."""
     columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]
     rows = [(each.name, Span(each.status, _STYLES[each.status]), each.found, each.want) for each in view.checks]
-    return [*table(columns, rows, width=width), *_fixes(view), Line(), _summary(view)]
+    mark = [line(Span(view.environment, "strong"), Span("  BACKED", "warn"))] if view.backed else []
+    return [*mark, *table(columns, rows, width=width), *_fixes(view), Line(), _summary(view)]
 
 
 def _fixes(view: PreflightView) -> Iterator[Line]:

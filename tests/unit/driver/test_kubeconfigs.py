@@ -1,6 +1,8 @@
 """How the run gets at clusters: kubeconfigs from the secrets and from the state, and the preflight that uses them."""
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from automation.driver.kubeconfigs import accesses
 from automation.observe.access import Access
 from automation.observe.api import NoAnswer
+from components.clusters.kubeconfig import exec_kubeconfig
 from components.naming import StackName
 from tests.support.fake_runner_session import FakeDriver
 from tests.support.simulated import kubeconfig
@@ -89,6 +92,26 @@ def test_a_cluster_that_berth_made_is_reached_by_its_state(cloud: FakeDriver) ->
     reached = found(cloud, name)[name]
     assert isinstance(reached, Access)
     assert reached.server == endpoint
+
+
+def test_a_backed_run_stays_on_this_machine(cloud: FakeDriver) -> None:
+    """No other server is asked, and the program that logs in is the stand-in, which is first on its PATH."""
+    name, other = sorted(name for name, each in cloud.existing().clusters.items() if each.source == "EKS")[:2]
+    situation = cloud.read(create=False)
+    layout = replace(cloud.session.workspace.layout, backed=True)
+    session = replace(cloud.session, workspace=replace(cloud.session.workspace, layout=layout))
+    local = "https://127.0.0.1:16443"
+    servers = replace(situation.servers, known={**situation.servers.known, name: local})
+    for each, server in ((name, local), (other, servers.known[other])):
+        text = exec_kubeconfig(each, endpoint=server, authority="", command=["aws", "eks"], environment={"A": "b"})
+        cloud.state_of(f"{each}-kubernetes")["inputs"] = {"kubeconfig": text}
+    answers = accesses(session, replace(situation, servers=servers), [name, other])
+    assert why(answers[other])[0] == "is simulated, without a control plane on this machine"
+    reached = answers[name]
+    assert isinstance(reached, Access)
+    assert reached.plugin is not None
+    assert reached.plugin.environment["PATH"].startswith(f"{layout.backed_programs}{os.pathsep}")
+    assert reached.plugin.environment["A"] == "b"
 
 
 def test_a_preflight_without_a_way_says_how_to_give_one(fresh: FakeDriver, capsys: pytest.CaptureFixture[str]) -> None:

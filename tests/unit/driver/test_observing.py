@@ -207,6 +207,11 @@ def test_what_is_too_old_does_not_count(fleet: Fleet, tmp_path: Path, capsys: py
             "is an observation of the simulated environment dev",
             id="simulated",
         ),
+        pytest.param(
+            "{environment: dev, simulated: true, backed: true, now: 2026-11-01T00:00:00Z}",
+            "is an observation of the backed environment dev",
+            id="backed",
+        ),
         pytest.param(None, "cannot be read: No such file", id="missing"),
     ],
 )
