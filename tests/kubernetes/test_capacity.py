@@ -9,6 +9,7 @@ with nodes and a namespace of its own, and run side by side.
 """
 
 import itertools
+import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -169,7 +170,7 @@ def is_stranded(case: Case) -> str:
         return f"the blockers do not start: {left}"
     (victim,) = case.start([(pods.pods[attack.victim], 0)])
     said = case.watch.verdicts(pods.namespace, [victim])[victim]
-    if node_of(said) or "cannot allocate all claims" not in refusal(said):
+    if node_of(said) or not re.search("cannot allocate all claims|Insufficient (cpu|memory)", refusal(said)):
         return f"{victim} is on {node_of(said)!r} after {blockers}, and the scheduler says {refusal(said)!r}"
     return ""
 

@@ -16,6 +16,7 @@ from automation.scheduling.capacity import Capacity
 from automation.scheduling.hardware import make_hardware
 from automation.scheduling.matching import Match, Matcher, cel_evaluate, requests_of
 from automation.scheduling.patterns import Demand
+from automation.scheduling.resources import quantity, read, requested, words
 from automation.scheduling.result import Placed
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Accounting, Cluster, Deployment, Device, Options, Pool, Snapshot
@@ -82,22 +83,24 @@ class PodSet:
 
     @property
     def has(self) -> tuple[int, ...]:
-        """What a node has of each kind."""
-        return tuple(device.count for device in self.pool.devices)
+        """What a node has of each kind of device, and of CPU and memory where the pool says so."""
+        return (*(device.count for device in self.pool.devices), *(amount for _, amount in self.pool.allocatable))
 
     @property
     def takes(self) -> list[tuple[int, ...]]:
-        """What the pods take of each kind, in their order; of an undecided one what it might."""
-        return [pod.demand[: len(self.has)] for pod in self.pods]
+        """What the pods take of that, in their order; of an undecided kind what it might."""
+        first, last = len(self.pool.devices), len(self.pool.allocatable)
+        return [(*pod.demand[:first], *pod.demand[len(pod.demand) - last :]) for pod in self.pods]
 
     def promised(self) -> bool:
         """Whether the scheduler's own accounting of devices promises room to all of them."""
-        node = make_hardware(0, self.pool.devices).node
+        node = make_hardware(0, self.pool.devices, self.pool.allocatable).node
         return Capacity().fits(node, self.pool.nodes, Counter(pod.demand for pod in self.pods))
 
     def __str__(self) -> str:
         """Say what it is, for whoever has to find out why it failed."""
         kinds = ", ".join(f"{each.count} {each.name} ({each.device_class})" for each in self.pool.devices)
+        kinds = ", ".join([kinds, *words(self.pool.allocatable)])
         lines = [f"pool {self.pool.name}: {self.pool.nodes} nodes, each with {kinds}"]
         for each in self.templates:
             requests = each.body["spec"]["spec"]["devices"]["requests"]
@@ -106,8 +109,9 @@ class PodSet:
                 + " and ".join(selector["cel"]["expression"] for selector in one["exactly"]["selectors"])
                 for one in requests
             )
-            pods = [pod.name for pod in self.pods if each.name in _templates(pod)]
-            lines.append(f"{', '.join(pods)}: {asked}")
+            pods = [pod for pod in self.pods if each.name in _templates(pod)]
+            beside = pods[0].spec["containers"][0]["resources"]
+            lines.append(f"{', '.join(pod.name for pod in pods)}: {asked}; {beside}")
         return "\n".join(lines)
 
 
@@ -123,22 +127,40 @@ def draw(random: Random, name: str) -> tuple[Pool, tuple[Deployment, ...]]:
             (ampere(few), efa(2), hopper(2)),
         )
     )
-    pool = Pool(name, devices[0].name, devices, realised=(nodes := random.choice((1, 2, 2, 3))), maximum=nodes)
+    nodes = random.choice((1, 2, 2, 3))
+    offers = read({"cpu": random.choice(("4", "8")), "memory": random.choice(("16Gi", "64Gi"))})
+    pool = Pool(
+        name,
+        devices[0].name,
+        devices,
+        realised=nodes,
+        maximum=nodes,
+        allocatable=random.choice(((), (), offers, offers[:1])),
+    )
     return pool, tuple(_deployment(random, f"d{each}", most=many) for each in range(random.randint(1, 4)))
 
 
 def _deployment(random: Random, name: str, *, most: int) -> Deployment:
     requests = [(random.randint(1, most), random.choice(SELECTORS)) for _ in range(random.choice((1, 1, 2)))]
-    return deployment(name, random.randint(1, 4), requests, copies=random.choice((1, 1, 2)))
+    beside = {"cpu": random.choice(("500m", "1", "3")), "memory": random.choice(("1Gi", "7Gi"))}
+    resources = random.choice(({}, {"requests": beside}, {"limits": beside}))
+    return deployment(name, random.randint(1, 4), requests, copies=random.choice((1, 1, 2)), resources=resources)
 
 
-def deployment(name: str, replicas: int, requests: Sequence[tuple[int, str]], *, copies: int = 1) -> Deployment:
+def deployment(
+    name: str,
+    replicas: int,
+    requests: Sequence[tuple[int, str]],
+    *,
+    copies: int = 1,
+    resources: Mapping[str, Mapping[str, str]] | None = None,
+) -> Deployment:
     """Make a deployment of one engine, whose pods ask for numbers of devices that selectors match."""
     asked = tuple(
         RequestShape(name=f"r{number}", count=count, selectors=(selector,))
         for number, (count, selector) in enumerate(requests)
     )
-    member = MemberShape(role="Standalone", requests=asked, template=template())
+    member = MemberShape(role="Standalone", requests=asked, template=template(resources=dict(resources or {})))
     shape = ReplicaShape(engines=(EngineShape(name="main", copies=copies, members=(member,)),))
     return Deployment("ml", name, replicas, shape, shape_digest(shape))
 
@@ -169,8 +191,8 @@ def replicas(
 
 
 def _taken(pool: Pool, member: MemberShape) -> tuple[Demand, bool]:
-    hardware = make_hardware(0, pool.devices)
-    match = Matcher(cel_evaluate()).match(requests_of(member), hardware)
+    hardware = make_hardware(0, pool.devices, pool.allocatable)
+    match = Matcher(cel_evaluate()).match(requests_of(member), hardware, requested(member))
     assert isinstance(match, Match)
     assert match.demand is not None
     kinds = match.demand[: len(hardware.kinds)]
@@ -190,7 +212,9 @@ def pool_objects(pool: Pool) -> Iterator[Object]:
     """Make the nodes of a pool with what its drivers publish of them."""
     for number in range(pool.nodes):
         name = node_name(pool, number)
-        yield node(name, machine("aws", "p5.48xlarge"), labels={Label.POOL.value: pool.name})
+        made = node(name, machine("aws", "p5.48xlarge"), labels={Label.POOL.value: pool.name})
+        made["status"]["allocatable"] |= {kind: quantity(kind, amount) for kind, amount in pool.allocatable}
+        yield made
         yield from slices(name, pool.devices)
 
 
