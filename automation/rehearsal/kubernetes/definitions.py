@@ -74,11 +74,13 @@ def definitions(chart: str) -> tuple[Object, ...]:
 
     Raises ToolchainError when Go cannot give a module.
     """
-    found: list[Object] = []
-    for source in SOURCES.get(chart, ()):
-        folder = _folder(source) / source.folder
-        found += [yaml.load((folder / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader) for name in source.names]
-    return tuple(found)
+    return tuple(each for source in SOURCES.get(chart, ()) for each in read(source))
+
+
+def read(source: Source) -> tuple[Object, ...]:
+    """Read the files of a module; raises ToolchainError when Go cannot give it."""
+    folder = _folder(source) / source.folder
+    return tuple(yaml.load((folder / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader) for name in source.names)
 
 
 @functools.cache
