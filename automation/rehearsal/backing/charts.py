@@ -7,12 +7,14 @@ the release's namespace; so it goes with the cluster, and whoever looks sees tha
 
 import base64
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from automation.rehearsal.kubernetes.api import Api, ApiError
 from automation.rehearsal.kubernetes.definitions import definitions
 from automation.rehearsal.kubernetes.nodes import EFA_CLASS, GPU_DRIVER, Object, device_classes
+from components.errors import TimedOut
 
 GPU_CHART: Final = "dra-driver-nvidia-gpu"
 EFA_CHART: Final = "aws-dranet"
@@ -20,18 +22,25 @@ EFA_CHART: Final = "aws-dranet"
 _CLASSES: Final[Mapping[str, str]] = {GPU_CHART: GPU_DRIVER, EFA_CHART: EFA_CLASS}
 """The DeviceClass that a driver's chart installs."""
 
+_DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_SECONDS_TO_SERVE: Final = 60.0
+_BETWEEN_LOOKS: Final = 0.2
+
 _TYPE: Final = "berth.dev/stand-in-of-a-release"
+_ATTEMPTS: Final = 3
 _CONFLICT: Final = 409
 _NOT_FOUND: Final = 404
 
 
 def install(api: Api, release: Mapping[str, Any]) -> int:
-    """Install or upgrade a release; give its revision. Raises ApiError, and ToolchainError without its definitions."""
+    """Install or upgrade a release; give its revision. Raises ApiError, TimedOut, and ToolchainError."""
     namespace, chart = str(release["namespace"]), chart_name(release)
     if release.get("createNamespace"):
         ensure(api, "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    for each in definitions(chart):
-        ensure(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", each)
+    made = definitions(chart)
+    for each in made:
+        ensure(api, _DEFINITIONS, each)
+    _await(lambda: all(map(_is_served, (api.get(f"{_DEFINITIONS}/{each['metadata']['name']}") for each in made))))
     for each in device_classes():
         if each["metadata"]["name"] == _CLASSES.get(chart):
             ensure(api, "/apis/resource.k8s.io/v1/deviceclasses", each)
@@ -78,12 +87,31 @@ def chart_name(release: Mapping[str, Any]) -> str:
 
 
 def ensure(api: Api, path: str, body: Object) -> None:
-    """Create an object unless it is there."""
-    try:
-        api.create(path, body)
-    except ApiError as error:
-        if error.status != _CONFLICT:
-            raise
+    """Create an object unless it is there. A server that does not answer in time is asked again: it may be busy."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            api.create(path, body)
+        except ApiError as error:
+            if error.status == _CONFLICT:
+                return
+            if error.status or attempt + 1 == _ATTEMPTS:
+                raise
+        else:
+            return
+
+
+def _is_served(definition: Object) -> bool:
+    conditions = definition["status"].get("conditions", ())
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def _await(done: Callable[[], bool]) -> None:
+    """Wait for definitions to be served, as Helm does; whoever makes an object of theirs next would be refused."""
+    deadline = time.monotonic() + _SECONDS_TO_SERVE
+    while not done():
+        if time.monotonic() > deadline:
+            raise TimedOut("the definitions of custom resources are not served in time")
+        time.sleep(_BETWEEN_LOOKS)
 
 
 def _secret(release: Mapping[str, Any]) -> Object:

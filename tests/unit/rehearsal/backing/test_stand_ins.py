@@ -6,8 +6,10 @@ import pytest
 
 from automation.rehearsal.backing import charts, stand_ins
 from automation.rehearsal.kubernetes import definitions
+from automation.rehearsal.kubernetes.api import ApiError
 from automation.rehearsal.kubernetes.machines import machine
 from automation.rehearsal.kubernetes.nodes import node
+from components.errors import TimedOut
 from tests.support.fake_objects import FakeApi
 
 if TYPE_CHECKING:
@@ -99,7 +101,8 @@ def install(api: FakeApi, chart: str, *, namespace: str) -> int:
 
 def test_a_release_is_kept_in_the_cluster_as_helm_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is upgraded, found and forgotten; what its chart defines stays."""
-    definition = named("gateways.gateway.networking.k8s.io", kind="CustomResourceDefinition")
+    served = {"conditions": [{"type": "Established", "status": "True"}]}
+    definition = named("gateways.gateway.networking.k8s.io", kind="CustomResourceDefinition", status=served)
     monkeypatch.setattr(charts, "definitions", lambda chart: (definition,) if chart == "gateway-helm" else ())
     api = FakeApi()
     where = cast("Api", api)
@@ -115,6 +118,41 @@ def test_a_release_is_kept_in_the_cluster_as_helm_keeps_it(monkeypatch: pytest.M
     charts.uninstall(where, "envoy", "r-gateway-helm")
     assert charts.find(where, "envoy", "r-gateway-helm") is None
     assert api.names("customresourcedefinitions") == {definition["metadata"]["name"]}
+
+
+def test_a_release_is_there_when_its_definitions_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever depends on it makes an object of theirs next, and would be refused."""
+    definition = named("gateways.gateway.networking.k8s.io", kind="CustomResourceDefinition")
+    monkeypatch.setattr(charts, "definitions", lambda _: (definition,))
+    monkeypatch.setattr(charts, "_SECONDS_TO_SERVE", 0.5)
+    api = FakeApi()
+    with pytest.raises(TimedOut, match="not served in time"):
+        install(api, "gateway-helm", namespace="envoy")
+    assert charts.find(cast("Api", api), "envoy", "r-gateway-helm") is None
+
+
+@pytest.mark.parametrize(("silences", "want"), [(2, True), (3, False)])
+def test_a_busy_server_is_asked_again(silences: int, *, want: bool) -> None:
+    """It may even have made the object without saying so in time."""
+
+    class Busy(FakeApi):
+        def create(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+            """Make it, and say nothing for a while."""
+            nonlocal silences
+            if silences:
+                silences -= 1
+                if f"{path}/{body['metadata']['name']}" not in self.objects:
+                    super().create(path, body)
+                raise ApiError("the API server did not answer", status=0)
+            return super().create(path, body)
+
+    api = Busy()
+    if want:
+        charts.ensure(cast("Api", api), "/api/v1/namespaces", named("a"))
+    else:
+        with pytest.raises(ApiError, match="did not answer"):
+            charts.ensure(cast("Api", api), "/api/v1/namespaces", named("a"))
+    assert api.names("namespaces") == {"a"}
 
 
 def test_definitions_come_from_modules_with_a_checksum() -> None:
