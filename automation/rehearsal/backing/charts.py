@@ -101,7 +101,7 @@ def ensure(api: Api, path: str, body: Object) -> None:
 
 
 def _is_served(definition: Object) -> bool:
-    conditions = definition["status"].get("conditions", ())
+    conditions = definition["status"].get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 

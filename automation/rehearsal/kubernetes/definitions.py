@@ -72,15 +72,25 @@ SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
 def definitions(chart: str) -> tuple[Object, ...]:
     """Give the definitions that a chart brings; none for a chart that brings none of use.
 
-    Raises ToolchainError when Go cannot give a module.
+    They come without descriptions, which are most of their text: an API server publishes all that it has anew with each
+    definition, and three of them on one busy machine take a minute over it. Raises ToolchainError when Go cannot give a
+    module.
     """
-    return tuple(each for source in SOURCES.get(chart, ()) for each in read(source))
+    return tuple(without_descriptions(each) for source in SOURCES.get(chart, ()) for each in read(source))
 
 
 def read(source: Source) -> tuple[Object, ...]:
     """Read the files of a module; raises ToolchainError when Go cannot give it."""
     folder = _folder(source) / source.folder
     return tuple(yaml.load((folder / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader) for name in source.names)
+
+
+def without_descriptions(value: Any) -> Any:
+    """Leave out every text named ``description``; a property of that name is an object and stays."""
+    if isinstance(value, dict):
+        kept = {key: each for key, each in value.items() if key != "description" or not isinstance(each, str)}
+        return {key: without_descriptions(each) for key, each in kept.items()}
+    return [without_descriptions(each) for each in value] if isinstance(value, list) else value
 
 
 @functools.cache

@@ -155,6 +155,12 @@ def test_a_busy_server_is_asked_again(silences: int, *, want: bool) -> None:
     assert api.names("namespaces") == {"a"}
 
 
+def test_definitions_are_taken_without_their_texts() -> None:
+    """But with a property that has the name of a text."""
+    schema = {"description": "a text", "properties": {"description": {"type": "string", "description": "another"}}}
+    assert definitions.without_descriptions([schema]) == [{"properties": {"description": {"type": "string"}}}]
+
+
 def test_definitions_come_from_modules_with_a_checksum() -> None:
     """Of charts that the releases of the serving stack name, and held to what Go says of their content."""
     for chart, sources in definitions.SOURCES.items():
