@@ -122,10 +122,17 @@ class Moves:
         work.edited.clear()
 
     def _under_way(self, work: Work) -> None:
-        """Count the successors that are there already, beside the replicas that go for them."""
-        for reason, successor in work.leaving.values():
-            if successor is not None and reason in MOVING | OUTDATED:
-                work.take_surge(self._filters.position[successor.cluster])
+        """Count the successors that are there already, beside the replicas that go for them.
+
+        A replica that never served goes without waiting for one, so it names none; what begins has taken its place.
+        """
+        named = {successor for _, successor in work.leaving.values()}
+        begun = [each for each in work.beginning if each not in named]
+        for replica, (reason, successor) in work.leaving.items():
+            if reason in MOVING | OUTDATED:
+                stand_in = successor or _partner(replica, begun)
+                if stand_in is not None:
+                    work.take_surge(self._filters.position[stand_in.cluster])
 
     def _places(self, work: Work, reason: Reason) -> Iterator[Spot]:
         """Yield places for what is missing (PLACED), or for successors within the limits of them."""

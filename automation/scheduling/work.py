@@ -149,8 +149,13 @@ class Work:
 
         Where a limit leaves a deployment short of what it wants, numbers alone do not tell a successor from one more.
         """
-        begun = sum(each.entry.phase is Phase.STARTING for each in self.kept)
-        return min(len(self.olds), begun + sum(each.entry.phase is Phase.DRAINING for each in self.olds))
+        draining = sum(each.entry.phase is Phase.DRAINING for each in self.olds)
+        return min(len(self.olds), len(self.beginning) + draining)
+
+    @property
+    def beginning(self) -> list[ReplicaId]:
+        """Live replicas that run what is wanted and have not served, as far as phases tell."""
+        return [each.id for each in self.kept if each.entry.phase is Phase.STARTING]
 
     @property
     def current(self) -> list[ReplicaId]:

@@ -145,3 +145,16 @@ def test_a_cluster_that_takes_no_more_successors_is_passed_over() -> None:
     drained = wide("x", taints=["k=v:NoExecute"])
     made = plan([wide("a"), drained], [moving, fresh], [live(moving, "x")], max_surge_per_cluster=1)
     assert where(made) == ["d@a/0", "e@a/0", "e@a/1"]
+
+
+@pytest.mark.parametrize("limits", [{"max_surge": 1}, {"max_surge_per_cluster": 1}])
+def test_a_successor_counts_also_where_its_predecessor_never_served(limits: dict[str, int]) -> None:
+    """That one goes first and waits for nobody; the one that serves does not get its turn in the same move."""
+    wanted = deployment("d", 2, WHOLE)
+    serving, begun = live(wanted, "a"), live(wanted, "a", 1, phase=Phase.STARTING, ready=False)
+    clusters = [wide("a", state="going away"), wide("b")]
+    made = plan(clusters, [wanted], [serving, begun], **limits)
+    assert [each.id for each in made.leaving] == [begun.id]
+    built = after(made, [serving, begun], phase=Phase.STARTING, ready=False)
+    again = plan(clusters, [wanted], built, **limits)
+    assert (where(again), again.leaving) == (where(made), made.leaving)
