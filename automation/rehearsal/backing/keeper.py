@@ -195,19 +195,20 @@ class Keeper:
 
     def look(self) -> None:
         """Compare the simulated cloud with what runs, once, and let the stand-ins work."""
-        known = self._all()  # first: each of them was in the cloud before it was kept
+        # First: all of this was in the cloud before it was kept, so what the cloud then lacks has gone from there.
+        known = {each.key: (each, tuple(each.groups)) for each in self._all()}
         with self._store.reading() as transaction:
             live = {cluster_key_of(row) for row in transaction.select(type_=CLUSTER)}
             rows = transaction.select(type_=NODE_GROUP)
             templates = transaction.select(type_=LAUNCH_TEMPLATE)
         groups = [group(row, lambda: templates) for row in rows]
-        for kept in known:
+        for kept, joined in known.values():
             if kept.key not in live:
                 self._end(kept)
                 continue
             wanted = {each.name: each for each in groups if each.cluster == kept.local.name}
             with suppress(ApiError):  # its server may be down, which is the cluster's own misfortune
-                for name in [name for name in kept.groups if name not in wanted]:
+                for name in [name for name in joined if name not in wanted]:
                     self._remove(kept, kept.groups.pop(name).nodes())
                 for each in wanted.values():
                     self._settle_group(kept, each)

@@ -5,8 +5,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
@@ -15,7 +17,7 @@ from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing import keeper as keepers
 from automation.rehearsal.backing import token_program
 from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKept, write_record
-from automation.rehearsal.backing.eks import CLUSTER, NODE_GROUP
+from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP
 from automation.rehearsal.backing.keeper import Keeper
 from automation.rehearsal.provider.backing import back
 from automation.rehearsal.provider.errors import Refused
@@ -206,6 +208,30 @@ def test_nodes_join_with_their_group_and_follow_it(
         transaction.delete(row)
     keeper.look()
     assert cluster.api.names("nodes") == set()
+
+
+def test_nodes_that_join_during_a_look_stay(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look has read the cloud before their group was there; they are not what has gone from it."""
+    make_cluster(store, door)
+    (cluster,) = local().running
+    gone: list[str] = []
+    monkeypatch.setattr(cluster.api, "delete", gone.append)
+    reading = keeper._store.reading
+
+    @contextmanager
+    def joined_meanwhile() -> Generator[Any]:
+        with reading() as transaction:
+            found = {kind: transaction.select(type_=kind) for kind in (CLUSTER, NODE_GROUP, LAUNCH_TEMPLATE)}
+        monkeypatch.setattr(keeper._store, "reading", reading)
+        make_nodes(store, door)
+        yield SimpleNamespace(select=lambda type_: found[type_])
+
+    monkeypatch.setattr(keeper._store, "reading", joined_meanwhile)
+    keeper.look()
+    assert gone == []
+    assert cluster.api.names("nodes") == {"gpu-0", "gpu-1"}
 
 
 def test_nodes_whose_devices_are_not_known_are_refused(store: Store, door: Door) -> None:
