@@ -156,7 +156,7 @@ class _Folder:
         from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
 
         try:
-            self.found.patterns[node.id] = compile_pattern(source)
+            self.found.patterns[node.id] = compile_pattern(source, self._checked.environment.minor)
         except RegexError as error:
             raise SelectorError(
                 "bad-regex-literal", error.message, expression=self._expression, offset=args[1].pos

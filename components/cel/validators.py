@@ -76,7 +76,7 @@ def _call(node: Call, checked: Checked, expression: str) -> None:
         from components.cel.regex.pattern import compile_pattern  # noqa: PLC0415 - as above
 
         try:
-            compile_pattern(first.value)
+            compile_pattern(first.value, checked.environment.minor)
         except RegexError as error:
             raise _refuse(
                 "bad-regex-literal", f"invalid matches argument: {error.message}", expression, first

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
+from components.cel.problem import EvaluationError
 from components.cel.record import Record, put
 
 TYPE_CHECKING = False
@@ -33,48 +35,14 @@ POSIX: Final[dict[str, Ranges]] = {
     "word": _WORD,
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
-CATEGORIES: Final = frozenset(
-    [
-        "C",
-        "Cc",
-        "Cf",
-        "Co",
-        "Cs",
-        "L",
-        "Ll",
-        "Lm",
-        "Lo",
-        "Lt",
-        "Lu",
-        "M",
-        "Mc",
-        "Me",
-        "Mn",
-        "N",
-        "Nd",
-        "Nl",
-        "No",
-        "P",
-        "Pc",
-        "Pd",
-        "Pe",
-        "Pf",
-        "Pi",
-        "Po",
-        "Ps",
-        "S",
-        "Sc",
-        "Sk",
-        "Sm",
-        "So",
-        "Z",
-        "Zl",
-        "Zp",
-        "Zs",
-    ]
-)
-_FOLD_PARTNERS: Final = {"k": "\u212a", "K": "\u212a", "s": "\u017f", "S": "\u017f"}
-_WIDE_FOLD: Final = 4_096  # ranges wider than this are folded only where ASCII letters are concerned
+# Where Unicode 15.0, which Go 1.24 to 1.26 have, knows upper and lower case beyond ASCII; interpreters may know more.
+_CASED: Final = (
+    (0xB5, 0x590), (0x10A0, 0x1100), (0x13A0, 0x1400), (0x1C80, 0x1C89), (0x1C90, 0x2E00), (0xA640, 0xA7CB),
+    (0xA7D0, 0xA7D2), (0xA7D6, 0xA7DA), (0xA7F2, 0xABC0), (0xFF21, 0xFF5B), (0x10400, 0x105C0), (0x10C80, 0x10D00),
+    (0x118A0, 0x118E0), (0x16E40, 0x16E80), (0x1E900, 0x1E944),
+)  # fmt: skip
+_ASCII: Final = 128
+_NARROW: Final = 256  # code points of a range that are looked up one by one
 
 
 def negated(ranges: Ranges) -> Ranges:
@@ -105,44 +73,83 @@ def folded(ranges: Ranges) -> Ranges:
     """Add what differs only in case."""
     found = list(ranges)
     for low, high in ranges:
-        codes = range(low, high + 1) if high - low <= _WIDE_FOLD else (*range(65, 91), *range(97, 123), 0x17F, 0x212A)
-        for code in codes:
+        near = high < _ASCII or high - low < _NARROW
+        for code in range(low, high + 1) if near else _orbits():
             if low <= code <= high:
                 found += [(partner, partner) for partner in orbit(chr(code))]
     return merged(tuple(found))
 
 
-def orbit(char: str) -> set[int]:
-    """Give the code points that differ from a character only in case, with its own."""
-    forms = {char, char.lower(), char.upper()}
-    forms |= {other for form in tuple(forms) for other in (form.lower(), form.upper(), _FOLD_PARTNERS.get(form, form))}
-    return {ord(form) for form in forms if len(form) == 1}
+def orbit(char: str) -> frozenset[int]:
+    """Give the code points that differ from a character only in case, with its own (``unicode.SimpleFold``)."""
+    if char.isascii() and char not in "KkSs":
+        return frozenset((ord(char), ord(char.swapcase())))
+    return _orbits().get(ord(char)) or frozenset((ord(char),))
+
+
+@cache
+def _orbits() -> dict[int, frozenset[int]]:
+    """Give every character that has others which differ only in case; some milliseconds, once."""
+    groups: dict[str, set[int]] = {}
+    for start, stop in ((0x41, 0x5B), (0x61, 0x7B), *_CASED):
+        for code in range(start, stop):
+            char = chr(code)
+            groups.setdefault(_lower(char), set()).add(code)
+    return {code: frozenset(group) for group in groups.values() if len(group) > 1 for code in group}
+
+
+def _lower(char: str) -> str:
+    """Fold the case of one character to one (``C`` and ``S`` of Unicode's CaseFolding.txt)."""
+    for form in (char.casefold(), char.lower()):
+        if len(form) == 1:
+            return form
+    return char
+
+
+def _in_category(char: str, name: str) -> bool:
+    """Tell whether a character is in a Unicode category.
+
+    Raises ``EvaluationError`` for one that Unicode 3.2 did not know: the versions of interpreters and of Go differ.
+    """
+    category = unicodedata.category(char)
+    if category == "Cn" or category != unicodedata.ucd_3_2_0.category(char):
+        raise EvaluationError("unsupported", f"versions of Unicode differ in the category of U+{ord(char):04X}")
+    return category.startswith(name)
 
 
 class CharSet(Record):
-    """A set of code points; ``categories`` are Unicode categories with a sign, added to the ranges."""
+    """A set of code points; ``categories`` are Unicode categories with a sign, added to the ranges.
 
-    __slots__ = ("categories", "inverted", "ranges")
+    With ``fold``, a character is in a category when one that differs only in case is.
+    """
+
+    __slots__ = ("categories", "fold", "inverted", "ranges")
 
     ranges: Ranges
     categories: tuple[tuple[str, bool], ...]
     inverted: bool
+    fold: bool
 
     def __init__(
-        self, ranges: Ranges, categories: tuple[tuple[str, bool], ...] = (), *, inverted: bool = False
+        self,
+        ranges: Ranges,
+        categories: tuple[tuple[str, bool], ...] = (),
+        *,
+        inverted: bool = False,
+        fold: bool = False,
     ) -> None:
         put(self, "ranges", ranges)
         put(self, "categories", categories)
         put(self, "inverted", inverted)
+        put(self, "fold", fold)
 
     def has(self, char: str) -> bool:
         """Tell whether a character is in the set."""
         code = ord(char)
         found = any(low <= code <= high for low, high in self.ranges)
         if not found and self.categories:
-            category = unicodedata.category(char)
-            category = "" if category == "Cn" else category
-            found = any((bool(category) and category.startswith(name)) is sign for name, sign in self.categories)
+            forms = [chr(form) for form in sorted(orbit(char))] if self.fold else [char]
+            found = any(any(_in_category(form, name) for form in forms) is sign for name, sign in self.categories)
         return found is not self.inverted
 
     def source(self) -> str:

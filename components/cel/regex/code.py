@@ -18,6 +18,11 @@ class RegexError(ValueError):
         super().__init__(message)
         self.message = message
 
+    @classmethod
+    def of(cls, message: str, source: str) -> RegexError:
+        """Make one in Go's words, with the beginning of the pattern."""
+        return cls(f"error parsing regexp: {message}: `{source[:60]}`")
+
 
 def repeated(code: Code, least: int, most: int, *, greedy: bool) -> Code:
     """Write a repetition out; ``most`` is -1 without end."""

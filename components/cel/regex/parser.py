@@ -9,8 +9,9 @@ most 1,000 copies of the innermost, and nothing in one that occurs no time count
 
 from __future__ import annotations
 
-from components.cel.regex.charset import CATEGORIES, MAX_RUNE, PERL, POSIX, CharSet, Ranges, folded, negated
+from components.cel.regex.charset import MAX_RUNE, PERL, POSIX, CharSet, Ranges, folded, negated
 from components.cel.regex.code import MAX_CODE, Code, RegexError, repeated
+from components.cel.regex.names import CATEGORIES, RELEASES, releases_that_know
 from components.cel.regex.node import ANY, CLASS, NOT_NEWLINE, PLUS, REPEAT, STAR
 from components.cel.regex.tree import Tree, TreeError, UnmeasuredError
 
@@ -24,7 +25,6 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _SIMPLE: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _NAME: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _NEWLINE: Final[Ranges] = ((10, 10),)
-_SCRIPT_LIKE: Final = _NAME | {" ", "-"}
 
 
 class _Level:
@@ -46,7 +46,7 @@ class _Level:
 class RegexParser:
     """One parse."""
 
-    __slots__ = ("_code", "_flags", "_levels", "_pos", "_repeated", "_text", "_tree", "unsupported")
+    __slots__ = ("_code", "_flags", "_levels", "_pos", "_repeated", "_text", "_tree", "releases", "unsupported")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -56,6 +56,7 @@ class RegexParser:
         self._repeated = False
         self._code: Code = []
         self._tree = Tree()
+        self.releases = RELEASES  # the releases of Go that take the pattern
         self.unsupported = ""
 
     def parse(self) -> Code:
@@ -90,7 +91,7 @@ class RegexParser:
             self._single(char)
 
     def _fail(self, message: str) -> NoReturn:
-        raise RegexError(f"error parsing regexp: {message}: `{self._text[:60]}`")
+        raise RegexError.of(message, self._text)
 
     def _push(self, op: str, value: object) -> None:
         level = self._levels[-1]
@@ -148,13 +149,12 @@ class RegexParser:
             else:
                 self._literal(self._escape())
 
-    def _named_class(self) -> CharSet | None:  # noqa: RET503 - the last line always raises
+    def _named_class(self) -> CharSet | None:
         """Parse a class of Perl or Unicode; the position is after the backslash."""
         char = self._text[self._pos : self._pos + 1]
         if char and char.lower() in PERL:
             self._pos += 1
-            ranges = PERL[char.lower()]
-            return CharSet(negated(ranges) if char.isupper() else ranges)
+            return CharSet(self._group(PERL[char.lower()], negate=char.isupper()))
         if char not in {"p", "P"}:
             return None
         sign = char == "p"
@@ -170,14 +170,20 @@ class RegexParser:
             self._pos += 1
         if name.startswith("^"):
             sign, name = not sign, name[1:]
+        self.releases &= releases_that_know(name)
+        if not self.releases:
+            self._fail("invalid character class range")
         if name == "Any":
             return CharSet(((0, MAX_RUNE),) if sign else ())
         if name in CATEGORIES:
-            return CharSet((), ((name, sign),))
-        if len(name) > 2 and name[0].isupper() and all(part in _SCRIPT_LIKE for part in name):
-            self.unsupported = f"the Unicode class {name!r} is not supported"
-            return CharSet(())
-        self._fail("invalid character class range")
+            return CharSet((), ((name, sign),), fold="i" in self._flags)
+        self.unsupported = f"the Unicode class {name!r} is not supported"
+        return CharSet(())
+
+    def _group(self, ranges: Ranges, *, negate: bool) -> Ranges:
+        """Give a class of Perl or POSIX; the case is folded before it is negated (``appendGroup``)."""
+        ranges = folded(ranges) if "i" in self._flags else ranges
+        return negated(ranges) if negate else ranges
 
     def _escape(self) -> int:  # noqa: RET503 - the last line always raises
         """Decode an escape that stands for one character; the position is after the backslash."""
@@ -242,10 +248,9 @@ class RegexParser:
                 high = self._class_char()
                 if high < low:
                     self._fail("invalid character class range")
-            ranges.append((low, high))
+            ranges += self._group(((low, high),), negate=False)
         self._pos += 1
-        joined = folded(tuple(ranges)) if "i" in self._flags else tuple(ranges)
-        self._push_set(CharSet(joined, tuple(categories), inverted=inverted))
+        self._push_set(CharSet(tuple(ranges), tuple(categories), inverted=inverted, fold="i" in self._flags))
 
     def _posix(self) -> CharSet | None:
         end = self._text.find(":]", self._pos + 2)
@@ -256,7 +261,7 @@ class RegexParser:
         if ranges is None:
             self._fail("invalid character class range")
         self._pos = end + 2
-        return CharSet(negated(ranges) if name.startswith("^") else ranges)
+        return CharSet(self._group(ranges, negate=name.startswith("^")))
 
     def _class_char(self) -> int:
         char = self._text[self._pos]

@@ -15,7 +15,8 @@ from components.cel.meter import METER, Meter
 from components.cel.problem import EvaluationError
 from components.cel.regex.automaton import Automaton
 from components.cel.regex.charset import CharSet
-from components.cel.regex.code import MAX_CODE, Code
+from components.cel.regex.code import MAX_CODE, Code, RegexError
+from components.cel.regex.names import release_of
 from components.cel.regex.parser import RegexParser
 from components.cel.regex.program import TOO_MUCH, Program, program_of, run
 
@@ -40,10 +41,11 @@ _ASSERTIONS: Final = {
 class Pattern:
     """A compiled pattern; immutable to its users: what a search needs is made when one needs it."""
 
-    __slots__ = ("_code", "_native", "_program", "_unsupported", "size", "source")
+    __slots__ = ("_code", "_native", "_program", "_unsupported", "releases", "size", "source")
 
-    def __init__(self, source: str, code: Code, unsupported: str) -> None:
+    def __init__(self, source: str, code: Code, releases: frozenset[str], unsupported: str) -> None:
         self.source = source
+        self.releases = releases
         self.size = len(code)
         self._code = code
         self._unsupported = unsupported
@@ -114,15 +116,22 @@ class Pattern:
         return found
 
 
+def compile_pattern(source: str, minor: str) -> Pattern:
+    """Compile a constant pattern, or raise ``RegexError`` when the parser of Go that the minor has refuses it."""
+    made = _compiled(source)
+    if release_of(minor) not in made.releases:
+        raise RegexError.of("invalid character class range", source)
+    return made
+
+
 @lru_cache(maxsize=256)
-def compile_pattern(source: str) -> Pattern:
-    """Compile a pattern, or raise ``RegexError`` when Go's parser refuses it."""
+def _compiled(source: str) -> Pattern:
     parser = RegexParser(source)
     code = parser.parse()
     unsupported = parser.unsupported
     if not unsupported and len(code) > MAX_CODE:
         unsupported = "the pattern is too large"
-    return Pattern(source, code, unsupported)
+    return Pattern(source, code, parser.releases, unsupported)
 
 
 class _Native:
@@ -142,11 +151,11 @@ class _Native:
 
 
 def computed_pattern(source: str) -> Pattern:
-    """Compile a pattern that an evaluation made, and charge it for that."""
+    """Compile a pattern that an evaluation made, and charge it for that; where minors differ, it is unsupported."""
     meter = METER.get() or Meter()
     if meter.work <= 0:
         raise EvaluationError("unsupported", TOO_MUCH)
-    made = compile_pattern(source)
+    made = _compiled(source)
     meter.work -= _COMPILE * made.size
     return made
 
