@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
@@ -149,7 +149,7 @@ def mixtures(draw: st.DrawFn, model: type[Model]) -> Any:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("model", holders(), ids=lambda model: model.__name__)
 @given(data=st.data())
-@compared(15, suppress_health_check=list(HealthCheck))
+@compared(15)
 def test_a_schema_and_its_model_give_one_verdict(model: type[Model], data: st.DataObject) -> None:
     """L6: every model, whatever its fields hold together."""
     made = data.draw(mixtures(model))
