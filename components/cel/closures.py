@@ -54,8 +54,11 @@ if TYPE_CHECKING:
 
     from components.cel.checker import Checked
     from components.cel.constants import Constants
+    from components.cel.library.registry import Implementation
+    from components.cel.quantity import Quantity
 
 _ADDRESS: Final = 3  # field, domain and name
+_BINARY: Final = 2
 _CHAINED: Final = frozenset({"_[_]", "_[?_]", "_?._"})
 
 
@@ -66,6 +69,7 @@ class Planner(FoldPlans):
         super().__init__()
         self._checked = checked
         self._constants = constants
+        self._compared: dict[int, tuple[Closure, Quantity, int]] = {}
 
     def plan(self, node: Expr) -> Closure:
         """Plan one node."""
@@ -162,7 +166,7 @@ class Planner(FoldPlans):
         run = implementation(self._checked.environment.functions[name], overloads, growing=False)
         if planned and all(is_constant(one) for one in planned):
             return computed_once(run, [one([]) for one in planned], node.pos)
-        return self._shortened(node, name, planned, invoke(run, planned, node.pos))
+        return self._shortened(node, name, planned, run)
 
     def _equality(self, node: Call, *, negated: bool) -> Closure:
         wanted = self._constants.values.get(node.args[1].id, Unset)
@@ -174,11 +178,8 @@ class Planner(FoldPlans):
             return unequal(left, right)
         if type(wanted) is str:
             return equals_text(left, wanted, node.pos)
-        if wanted == 0 and type(wanted) is int:
-            shortened = self._quantity_test(node, left, "_==_", equals(left, right, node.pos))
-            if shortened is not None:
-                return shortened
-        return equals(left, right, node.pos)
+        shortened = self._sign_test(node, "_==_", wanted) if wanted == 0 and type(wanted) is int else None
+        return equals(left, right, node.pos) if shortened is None else shortened
 
     def _address(self, node: Expr) -> tuple[str, str, int] | None:
         """Give domain, name and place of ``device.attributes["domain"].name``."""
@@ -198,30 +199,28 @@ class Planner(FoldPlans):
         named = isinstance(root, Ident) and root.name == "device" and self.slot_of("device") is None
         return (domain, key, node.pos) if named else None
 
-    def _quantity_test(self, node: Call, left: Closure, function: str, general: Closure) -> Closure | None:  # noqa: ARG002 - the signature of the table
-        """Plan ``q.compareTo(constant) <function> constant`` as one comparison."""
-        wanted = self._constants.values.get(node.args[1].id, Unset)
-        inner = node.args[0]
-        if type(wanted) is not int or not isinstance(inner, Call) or inner.target is None:
+    def _sign_test(self, node: Call, function: str, wanted: int) -> Closure | None:
+        """Plan ``q.compareTo(constant) <function> constant`` as one comparison, of what is planned already."""
+        compared = self._compared.get(node.args[0].id)
+        if compared is None:
             return None
-        if self._checked.overloads.get(inner.id) != ("quantity_compare_to",):
-            return None
-        operand = self.plan(inner.args[0])
-        if not is_constant(operand) or type(operand([])) is not Cell:
-            return None
-        return quantity_test(self.plan(inner.target), operand([]).quantity, passing_signs(function, wanted), general)
+        receiver, operand, pos = compared
+        return quantity_test(receiver, operand, passing_signs(function, wanted), "compareTo", pos)
 
-    def _shortened(self, node: Call, name: str, planned: list[Closure], general: Closure) -> Closure:
-        """Replace a general call by a shortcut where there is one."""
-        if name in TESTS and is_constant(planned[1]) and type(planned[1]([])) is int:
-            found = self._quantity_test(node, planned[0], name, general)
-            return found if found is not None else ordered(name, planned[0], planned[1]([]), general)
-        overloads = self._checked.overloads[node.id]
-        if len(overloads) == 1 and overloads[0] in QUANTITY_TESTS and is_constant(planned[1]):
+    def _shortened(self, node: Call, name: str, planned: list[Closure], run: Implementation) -> Closure:
+        """Plan a call, by a shortcut where there is one."""
+        if len(planned) == _BINARY and is_constant(planned[1]):
             operand = planned[1]([])
-            if isinstance(operand, Cell):
-                return quantity_test(planned[0], operand.quantity, QUANTITY_TESTS[overloads[0]], general)
-        return general
+            if type(operand) is int and name in TESTS:
+                found = self._sign_test(node, name, operand)
+                return ordered(name, planned[0], operand, run, node.pos) if found is None else found
+            overloads = self._checked.overloads[node.id]
+            if type(operand) is Cell and len(overloads) == 1:
+                if overloads[0] == "quantity_compare_to":
+                    self._compared[node.id] = planned[0], operand.quantity, node.pos
+                elif overloads[0] in QUANTITY_TESTS:
+                    return quantity_test(planned[0], operand.quantity, QUANTITY_TESTS[overloads[0]], name, node.pos)
+        return invoke(run, planned, node.pos)
 
     # Literals
 

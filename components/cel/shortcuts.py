@@ -1,11 +1,13 @@
 """Closures for the everyday shapes of selectors, each one call instead of three or four.
 
-They answer exactly as the general closures do and fall back to them for every value that is not of the expected type.
+They answer exactly as the general closures do, also for values that are not of the expected type. No operand is
+evaluated twice: each level of a nested expression would double the work.
 """
 
 from __future__ import annotations
 
-from components.cel.equality import compare, equal_at
+from components.cel.branches import placed
+from components.cel.equality import compare, equal_at, no_overload
 from components.cel.problem import EvaluationError
 from components.cel.values import Cell, Value
 
@@ -59,15 +61,15 @@ def passing_signs(function: str, wanted: int) -> frozenset[int]:
     return frozenset({wanted} & set(_SIGNS))
 
 
-def quantity_test(left: Closure, wanted: Quantity, passing: frozenset[int], general: Closure) -> Closure:
-    """Compare a quantity with a constant one; ``general`` takes every other value."""
+def quantity_test(left: Closure, wanted: Quantity, passing: frozenset[int], name: str, pos: int) -> Closure:
+    """Compare a quantity with a constant one; null, which the types let through, has no overload of ``name``."""
     mantissa, scale = wanted.mantissa, wanted.scale
     less, same, more = -1 in passing, 0 in passing, 1 in passing
 
     def test(env: list[Any]) -> Value:
         value = left(env)
         if type(value) is not Cell:
-            return general(env)
+            raise placed(no_overload(name), pos)
         quantity = value.box[0]
         if quantity.scale != scale:
             return quantity.compare(wanted) in passing
@@ -79,12 +81,17 @@ def quantity_test(left: Closure, wanted: Quantity, passing: frozenset[int], gene
     return test
 
 
-def ordered(function: str, left: Closure, wanted: int, general: Closure) -> Closure:
-    """Order an int against a constant one; ``general`` takes every other value."""
+def ordered(function: str, left: Closure, wanted: int, run: Callable[..., Value], pos: int) -> Closure:
+    """Order an int against a constant one; ``run`` takes every other value."""
     test = TESTS[function]
 
     def order(env: list[Any]) -> Value:
         value = left(env)
-        return test(compare(value, wanted)) if type(value) is int else general(env)
+        if type(value) is int:
+            return test(compare(value, wanted))
+        try:
+            return run(value, wanted)
+        except EvaluationError as error:
+            raise placed(error, pos) from None
 
     return order

@@ -54,6 +54,11 @@ def held_twice(depth: int, body: str, shape: str = "[{0}, {0}]") -> str:
     ).join(("cel.bind(v0, 1, ", ")"))
 
 
+def rewritten(text: str, shape: str) -> str:
+    """Write an expression inside itself, forty times over."""
+    return reduce(lambda inner, _: shape.replace("$", inner), range(40), text)
+
+
 class Counter:
     """How many calls were made."""
 
@@ -108,6 +113,14 @@ ADVERSARIAL: Final = {
     "wide class": '"a".matches("' + "[\\\\x00-\\\\x{10FFFF}]" * 400 + '")',
     "huge exponent": 'quantity("1e999999999").isGreaterThan(quantity("1"))',
     "huge negative exponent": 'quantity("1e-999999999").isGreaterThan(quantity("1"))',
+    "comparisons in comparisons": rewritten(
+        f'device.capacity["{D}"].memory', '($.compareTo(quantity("1Gi")) >= 0 ? quantity("2Gi") : quantity("1"))'
+    )
+    + '.compareTo(quantity("1Gi")) == 0',
+    "comparisons of doubles in comparisons": rewritten("true", "(($ ? dyn(1.5) : dyn(2.5)) < 2)"),
+    "comparisons of null in comparisons": rewritten(
+        "true", '((!$ ? quantity("1") : null).isLessThan(quantity("1")) || true)'
+    ),
     "huge exponents added": 'quantity("1e9999").add(quantity("1e-9")).isInteger()',
     "huge exponents compared": 'quantity("1e2147483647").compareTo(quantity("1e-2147483648")) > 0',
     "long quantity": f'quantity("{"9" * 9000}").isInteger()',
