@@ -13,7 +13,7 @@ from components.cel.problem import SelectorError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from typing import Final, TypeAlias
+    from typing import Final, NoReturn, TypeAlias
 
 Token: TypeAlias = tuple[str, str, int]
 
@@ -23,20 +23,21 @@ _TEXT: Final = (
     rf"\"\"\"(?:{_ESCAPE}|[^\\])*?\"\"\"|'''(?:{_ESCAPE}|[^\\])*?'''"
     rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*\"|'(?:{_ESCAPE}|[^\\'\n\r])*'"
 )
-_TOKEN: Final = (
-    rf"(?P<blank>[\t \r\n\f]+|//[^\n]*)"
-    rf"|(?P<bytes>[bB](?:{_RAW}|{_TEXT}))"
-    rf"|(?P<string>{_RAW}|{_TEXT})"
-    r"|(?P<ident>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<uint>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])"
-    r"|(?P<int>0x[0-9a-fA-F]+|[0-9]+)"
-    r"|(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{}().,\-!?:+*/%<>])"
-    r"|(?P<esc>`[A-Za-z0-9_.\-/ ]+`)"
-    r"|(?P<none>[\s\S])"
+_BLANK: Final = "\t \r\n\f"
+_NUMBER: Final = (
+    r"[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?"
+    r"|(?:0x[0-9a-fA-F]+|[0-9]+)[uU]?"
 )
+_TOKEN: Final = (
+    rf"[{_BLANK}]+|//[^\n]*|[bB]?(?:{_RAW}|{_TEXT})|[A-Za-z_][A-Za-z0-9_]*|{_NUMBER}"
+    r"|==|!=|<=|>=|&&|\|\||[\[\]{}().,\-!?:+*/%<>]|`[A-Za-z0-9_.\-/ ]+`|[\s\S]"
+)
+_FIXED: Final = frozenset({
+    "==", "!=", "<=", ">=", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/", "%",
+    "<", ">", "in", "true", "false", "null",
+})  # fmt: skip
 _QUOTES: Final = ("'", '"')
-_WORDS: Final = frozenset({"in", "true", "false", "null"})
+_DIGITS: Final = ".0123456789"
 
 
 @cache
@@ -49,17 +50,33 @@ def _pattern() -> re.Pattern[str]:
 def tokens_of(expression: str) -> list[Token]:
     """Split the expression; the last token is ``end``."""
     tokens: list[Token] = []
-    for found in _pattern().finditer(expression):
-        kind = found.lastgroup or ""
-        if kind == "blank":
-            continue
-        text = found.group()
-        pos = found.start()
-        if kind == "none":
-            message = f"no token starts at {expression[pos : pos + 20]!r}"
-            if text in _QUOTES:
-                message = "this text does not end, or has an escape that is none"
-            raise SelectorError("syntax", message, expression=expression, offset=pos)
-        tokens.append((text if kind == "op" or text in _WORDS else kind, text, pos))
-    tokens.append(("end", "", len(expression)))
+    pos = 0
+    for text in _pattern().findall(expression):  # no character is left out, so that lengths give the places
+        if text in _FIXED:
+            tokens.append((text, text, pos))
+        elif text[0] not in _BLANK and text[:2] != "//":
+            tokens.append((_kind(text) or _refuse(expression, text, pos), text, pos))
+        pos += len(text)
+    tokens.append(("end", "", pos))
     return tokens
+
+
+def _kind(text: str) -> str:
+    """Name the kind of a token that is no fixed one; nothing for a character that starts none."""
+    first = text[0]
+    if text[-1] in _QUOTES and len(text) > 1:
+        return "bytes" if first in "bB" else "string"
+    if first.isidentifier() and first.isascii():
+        return "ident"
+    if first in _DIGITS:
+        if text[-1] in "uU":
+            return "uint"
+        return "int" if text.isdigit() or text.startswith("0x") else "float"
+    return "esc" if first == "`" and len(text) > 1 else ""
+
+
+def _refuse(expression: str, text: str, pos: int) -> NoReturn:
+    message = f"no token starts at {expression[pos : pos + 20]!r}"
+    if text in _QUOTES:
+        message = "this text does not end, or has an escape that is none"
+    raise SelectorError("syntax", message, expression=expression, offset=pos)
