@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _STEP_KINDS: Final = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
 _SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _SIZED: Final = frozenset({str, bytes})
+_LOGIC: Final = frozenset({"_&&_", "_||_"})
 _ONE: Final = frozenset({bool, float, int, UInt, type(None)})
 
 
@@ -197,13 +198,18 @@ class _Coster:
                 self._entries[node.id] = step
         return total
 
-    def _call(self, node: Call) -> int:
+    def _call(self, node: Call) -> int:  # noqa: C901 - a level costs one frame
+        if node.function in _LOGIC:
+            return self._logic(node)
         name = self.checked.global_names.get(node.id, node.function)
         target = None if node.id in self.checked.global_names else node.target
         if name == "dyn":
             total = add(_PRICED[type(node.args[0])](self, node.args[0]), 1)
             self._copy_sizes(node, node.args[0])
             return total
+        overloads = self.checked.overloads[node.id]
+        if overloads == ("index_map",):
+            return self._index(node)
         costs: list[int] = []
         args: list[Node] = []
         for arg in node.args:
@@ -216,7 +222,7 @@ class _Coster:
             receiver = self.node_of(target)
         largest = 0
         result: Size | None = None
-        for overload in self.checked.overloads[node.id]:
+        for overload in overloads:
             price, size = prices.call_price(self, node, name, overload, receiver, args, costs)
             largest = max(largest, price)
             if size is not None:
@@ -231,6 +237,25 @@ class _Coster:
         if result is not None:
             self._sizes[node.id] = result
         return add(total, largest)
+
+    def _logic(self, node: Call) -> int:
+        """Price ``&&`` and ``||``, which cost nothing themselves."""
+        total = 0
+        for arg in node.args:
+            total += _PRICED[type(arg)](self, arg)
+        self._sizes[node.id] = (1, 1)
+        return min(total, MAX)
+
+    def _index(self, node: Call) -> int:
+        """Price ``map[key]``, of which no size is asked but the one of the result."""
+        mapped, key = node.args
+        total = _PRICED[type(mapped)](self, mapped) + _PRICED[type(key)](self, key) + 1
+        self._paths[node.id] = self._path(mapped).then("@values")
+        entry = self._entry(mapped)
+        size = entry.value if entry else self.computed_size(node)
+        if size is not None:
+            self._sizes[node.id] = size
+        return min(total, MAX)
 
     def node_of(self, node: Expr) -> Node:
         return Node(self._path(node), self.types[node.id], node, self.computed_size(node))
@@ -251,7 +276,8 @@ class _Coster:
         known = self._sizes.get(node.id) or _own_size(node)
         if known is not None:
             return known
-        declared = declared_size(self._path(node))
+        path = self._path(node)
+        declared = None if path is NOWHERE else declared_size(path)
         if declared is not None:
             self._sizes[node.id] = declared
             return declared

@@ -1,12 +1,12 @@
 """The price list of calls for the worst-case estimate: what each overload costs, and how large its result may be."""
 
-# ruff: noqa: C901 - one branch per kind of node
-# ruff: noqa: PLR0911 - one return per kind of value reads best
+
 # ruff: noqa: PLR0917 - inner functions of a hot path
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from components.cel.sizes import (
     LIST_COST,
@@ -64,16 +64,26 @@ def call_price(
     costs: list[int],
 ) -> Price:
     """Price one overload of a call: (cost with arguments, size of the result)."""
-    total = 0
-    for cost in costs:
-        total = add(total, cost)
-    found = _by_overload(overload, target, args)
-    if found is None:
-        pricer = _BY_FUNCTION.get(function)
-        found = pricer(overload, target, args) if pricer else None
+    total = min(sum(costs), MAX)
+    pricer = _pricer(function, overload)
+    found = None if pricer is None else pricer(overload, target, args)
     if found is not None:
         return add(found[0], total), found[1]
-    return _standard(coster, node, overload, target, args, costs, total)
+    if overload in _STANDARD:
+        return _standard(coster, node, overload, target, args, costs, total)
+    return add(1, total), None
+
+
+@cache
+def _pricer(function: str, overload: str) -> _Pricer | None:
+    """Choose what prices an overload; the list and set libraries name overloads, the others functions."""
+    if overload.startswith("list_sets_"):
+        return _sets
+    if overload.startswith("list_flatten"):
+        return _flattened
+    if overload.endswith(("_sort", "_sortByAssociatedKeys")):
+        return _sorted
+    return _BY_OVERLOAD.get(overload) or _BY_FUNCTION.get(function)
 
 
 def _standard(
@@ -87,8 +97,6 @@ def _standard(
 ) -> Price:
     """Price the operators and the standard library."""
     sizes = [coster.size_of(arg) for arg in args]
-    if overload in {"logical_and", "logical_or"}:
-        return total, None
     if overload == "conditional":
         coster.join_entries(node, node.args[1], node.args[2])
         return add(costs[0], max(costs[1], costs[2])), union(sizes[1], sizes[2])
@@ -99,22 +107,19 @@ def _standard(
         return add(price, total), size
     if overload in _COMPARED_BY_SIZE:
         return add(scaled(min(sizes[0][1], sizes[1][1]), STRING_FACTOR), total), None
-    if overload in _TRAVERSED and len(args) == 1:
+    if overload in _TRAVERSED:
         size = sizes[0]
         return add(scaled(size[1], STRING_FACTOR), total), _TRAVERSED[overload](size)
     if overload == "in_list":
         return add(scaled(sizes[1][1], 1), total), None
-    if target is not None:
-        owner = coster.size_of(target)
-        if overload == "string_format":
-            return add(scaled(owner[1], STRING_FACTOR), total), None
-        if overload == "matches_string":
-            text = scaled(add(owner[1], 1), STRING_FACTOR)
-            return add(multiply(text, scaled(sizes[0][1], _REGEX_FACTOR)), total), None
-        if overload == "contains_string":
-            text = scaled(owner[1], STRING_FACTOR)
-            return add(multiply(text, scaled(sizes[0][1], STRING_FACTOR)), total), None
-    return add(1, total), None
+    assert target is not None
+    owner = coster.size_of(target)
+    text = scaled(owner[1], STRING_FACTOR)
+    if overload == "contains_string":
+        text = multiply(text, scaled(sizes[0][1], STRING_FACTOR))
+    elif overload == "matches_string":
+        text = multiply(scaled(add(owner[1], 1), STRING_FACTOR), scaled(sizes[0][1], _REGEX_FACTOR))
+    return add(text, total), None
 
 
 _SUMS: Final = frozenset({"add_string", "add_bytes", "add_list"})
@@ -129,6 +134,9 @@ _TRAVERSED: Final[dict[str, Callable[[Size], Size | None]]] = {
     "starts_with_string": lambda _: None,
     "ends_with_string": lambda _: None,
 }
+_OWNED: Final = frozenset({"string_format", "matches_string", "contains_string"})
+_STANDARD: Final = frozenset({"conditional", "in_list"}) | _SUMS | _COMPARED_BY_SIZE | _TRAVERSED.keys() | _OWNED
+"""Overloads of the standard library that do not cost 1."""
 
 
 def _size(node: Node) -> Size:
@@ -145,31 +153,43 @@ def _allocated(factor: float, size: Size) -> Price:
     return add(scaled(size[1], factor), 1 + LIST_COST), size
 
 
-def _by_overload(overload: str, target: Node | None, args: list[Node]) -> Price | None:
-    """Price the list and set libraries, which name overloads."""
-    if overload.startswith("list_sets_"):
-        factor = 2.0 if "equivalent" in overload else 1.0
-        return add(scaled(multiply(_size(args[0])[1], _size(args[1])[1]), factor), 1), None
-    if overload == "lists_range":
-        length = _constant(args[0], MAX)
-        return _allocated(1, (length, length))
-    if target is None:
-        return None
-    size = _size(target)
-    if overload == "list_slice":
-        length = (_constant(args[1], size[1]) - _constant(args[0], 0)) & MAX
-        return _allocated(1, (length, length))
-    if overload == "list_reverse":
-        return _allocated(1, size)
-    if overload.startswith("list_flatten"):
-        return _allocated(float(_constant(args[0], MAX) if args else 1), size)
-    if overload == "list_distinct":
-        return _allocated(2.0, (multiply(size[0], size[0]), multiply(size[1], size[1])))
-    if overload.endswith(("_sort", "_sortByAssociatedKeys")):
-        sorted_by = _size(args[0]) if args else size
-        factor = 2.0 + STRING_FACTOR if overload.startswith(("list_string", "list_bytes")) else 2.0
-        return _allocated(factor, (multiply(sorted_by[0], sorted_by[0]), multiply(sorted_by[1], sorted_by[1])))
-    return None
+def _sets(overload: str, _target: Node | None, args: list[Node]) -> Price | None:
+    factor = 2.0 if "equivalent" in overload else 1.0
+    return add(scaled(multiply(_size(args[0])[1], _size(args[1])[1]), factor), 1), None
+
+
+def _range(_overload: str, _target: Node | None, args: list[Node]) -> Price | None:
+    length = _constant(args[0], MAX)
+    return _allocated(1, (length, length))
+
+
+def _slice(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
+    assert target is not None
+    length = (_constant(args[1], _size(target)[1]) - _constant(args[0], 0)) & MAX
+    return _allocated(1, (length, length))
+
+
+def _reversed(_overload: str, target: Node | None, _args: list[Node]) -> Price | None:
+    assert target is not None
+    return _allocated(1, _size(target))
+
+
+def _flattened(_overload: str, target: Node | None, args: list[Node]) -> Price | None:
+    assert target is not None
+    return _allocated(float(_constant(args[0], MAX) if args else 1), _size(target))
+
+
+def _distinct(_overload: str, target: Node | None, _args: list[Node]) -> Price | None:
+    assert target is not None
+    fewest, most = _size(target)
+    return _allocated(2.0, (multiply(fewest, fewest), multiply(most, most)))
+
+
+def _sorted(overload: str, target: Node | None, args: list[Node]) -> Price | None:
+    assert target is not None
+    fewest, most = _size(args[0] if args else target)
+    factor = 2.0 + STRING_FACTOR if overload.startswith(("list_string", "list_bytes")) else 2.0
+    return _allocated(factor, (multiply(fewest, fewest), multiply(most, most)))
 
 
 def _fixed(cost: int) -> _Pricer:
@@ -295,7 +315,7 @@ def _validate(_overload: str, _target: Node | None, args: list[Node]) -> Price |
 
 def _equals(_overload: str, _target: Node | None, args: list[Node]) -> Price | None:
     left, right = args
-    if left.type != right.type:
+    if left.type.kind not in _OBJECTS or left.type != right.type:
         return None
     if left.type in _PRICED_ONE:
         return 1, None
@@ -311,6 +331,7 @@ def _includes(_overload: str, target: Node | None, _args: list[Node]) -> Price |
     return None if target is None else (48, None)
 
 
+_OBJECTS: Final = frozenset({Kind.OPAQUE, Kind.STRUCT})
 _PRICED_ONE: Final = frozenset({QUANTITY, SEMVER, IP, CIDR})
 _NOMINAL: Final = (
     "serviceAccount path group resource subresource namespace name allowed reason error errored masked prefixLength"
@@ -318,6 +339,9 @@ _NOMINAL: Final = (
     " asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub major minor patch getScheme"
     " getHostname getHost getPort getEscapedPath getQuery"
 )
+_BY_OVERLOAD: Final[dict[str, _Pricer]] = {
+    "lists_range": _range, "list_slice": _slice, "list_reverse": _reversed, "list_distinct": _distinct,
+}  # fmt: skip
 _BY_FUNCTION: Final[dict[str, _Pricer]] = {
     **dict.fromkeys(_NOMINAL.split(), _fixed(1)),
     "check": _fixed(_CHECK_COST),
