@@ -24,7 +24,7 @@ from components.cel.syntax import (
     unfinished,
 )
 from components.cel.types import Kind, Type, is_dyn
-from components.cel.unify import Bindings, most_general
+from components.cel.unify import Bindings, hopeless, most_general, renamed
 from components.cel.values import UInt
 
 TYPE_CHECKING = False
@@ -52,12 +52,11 @@ WRAPPERS: Final[dict[str, Type]] = {
         ("Int64", t.INT), ("String", t.STRING), ("UInt32", t.UINT), ("UInt64", t.UINT),
     )
 }  # fmt: skip
-_NAMESPACES: Final = frozenset({"google", "net"})
+_TYPE_WORDS: Final = frozenset(name.rpartition(".")[2] for name in TYPE_NAMES if "." in name)
 _EQUALITIES: Final = {"_==_": ("equals",), "_!=_": ("not_equals",)}
 _GROUND: Final = frozenset(
     {Kind.BOOL, Kind.BYTES, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.STRING, Kind.STRUCT, Kind.TIMESTAMP, Kind.UINT}
 )
-_OPEN: Final = frozenset({Kind.ANY, Kind.DYN, Kind.ERROR, Kind.NULL, Kind.PARAM})
 _SYMBOLS: Final = {"@in": "in", "_?_:_": "? :"}
 
 
@@ -137,7 +136,8 @@ class _Checker:
         return value
 
     def _literal(self, node: Literal) -> Type:
-        return self._keep(node, _LITERALS[type(node.value)])
+        found = self.types[node.id] = _LITERALS[type(node.value)]
+        return found
 
     def _lookup(self, name: str, node: Expr) -> Type | None:
         """Find a variable or the name of a type."""
@@ -160,11 +160,10 @@ class _Checker:
         return self._keep(node, found)
 
     def _select(self, node: Select) -> Type:
-        name = qualified_name(node)
-        if name and name.removeprefix(".").partition(".")[0] in _NAMESPACES:
-            found = self._lookup(name, node)
-            if found is not None:
-                return self._keep(node, found)
+        if node.field in _TYPE_WORDS:
+            named = self._lookup(qualified_name(node), node)
+            if named is not None:
+                return self._keep(node, named)
         operand = _HANDLERS[type(node.operand)](self, node.operand)
         found = self._field(node, operand, node.field, optional=False)
         return self._keep(node, t.BOOL if node.test else found)
@@ -225,6 +224,8 @@ class _Checker:
                 name = name[1:]
                 self._checked.global_names[node.id] = name
             return name
+        if name not in self._environment.namespaced:
+            return name
         prefix = qualified_name(target)
         full = f"{prefix}.{name}".removeprefix(".")
         if prefix and full in self._functions:
@@ -236,16 +237,31 @@ class _Checker:
         name = function.name
         if name in {"_&&_", "_||_"}:
             return self._logic(node, function, types)
-        if name in _EQUALITIES and types[0] == types[1] and types[0].kind in _GROUND:
-            self._checked.overloads[node.id] = _EQUALITIES[name]
-            return t.BOOL
         if name == "_[_]" and types[0].kind is Kind.MAP and types[0].params[0] is t.STRING and types[1] is t.STRING:
             self._checked.overloads[node.id] = ("index_map",)
             return self._resolve(types[0].params[1])
+        key = (name, "m" if member else "g", *[one.name if one.whole else "" for one in types])
+        known = self._environment.resolved.get(key)
+        if known is None:
+            known = self._resolved(node, function, types, member=member)
+            if "" not in key and not known[0].generic:
+                self._environment.resolved[key] = known
+        else:
+            self._fresh += known[2]
+        result, self._checked.overloads[node.id], _ = known
+        return result
+
+    def _resolved(
+        self, node: Call, function: Function, types: list[Type], *, member: bool
+    ) -> tuple[Type, tuple[str, ...], int]:
+        """Give the type of a call, its possible overloads, and how many type parameters that took."""
+        before = self._fresh
+        if function.name in _EQUALITIES and types[0] == types[1] and types[0].kind in _GROUND:
+            return t.BOOL, _EQUALITIES[function.name], 0
         result: Type | None = None
         found: list[str] = []
         for overload in function.overloads:
-            if overload.member != member or len(overload.args) != len(types) or _hopeless(types, overload.args):
+            if overload.member != member or len(overload.args) != len(types) or hopeless(types, overload.args):
                 continue
             candidate = self._try(overload, types)
             if candidate is None:
@@ -257,22 +273,21 @@ class _Checker:
                 result = t.DYN
         if result is None:
             self._no_overload(node, function, types, member=member)
-        self._checked.overloads[node.id] = tuple(found)
-        return result
+        return result, tuple(found), self._fresh - before
 
     def _try(self, overload: Overload, types: list[Type]) -> Type | None:
         """Give the result type of an overload that takes the arguments."""
         if not overload.params:
             return overload.result if self._bindings.assign(types, overload.args) else None
         names = {t.param(name): self._free() for name in overload.params}
-        args = [_rename(arg, names) for arg in overload.args]
+        args = [renamed(arg, names) for arg in overload.args]
         if not self._bindings.assign(types, args):
             return None
-        return self._bindings.resolve(_rename(overload.result, names), free_to_dyn=False)
+        return self._bindings.resolve(renamed(overload.result, names), free_to_dyn=False)
 
     def _logic(self, node: Call, function: Function, types: list[Type]) -> Type:
         for arg, found in zip(node.args, types, strict=True):
-            if not self._bindings.assign([found], [t.BOOL]):
+            if found is not t.BOOL and not self._bindings.assign([found], [t.BOOL]):
                 self._fail("type-mismatch", f"expected type 'bool' but found '{self._shown(found)}'", arg.pos)
         self._checked.overloads[node.id] = (function.overloads[0].id,)
         return t.BOOL
@@ -375,23 +390,6 @@ class _Checker:
         if not self._bindings.assign([wanted], [found]):
             message = f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'"
             self._fail("type-mismatch", message, node.pos)
-
-
-def _hopeless(types: list[Type], args: tuple[Type, ...]) -> bool:
-    """Rule an overload out by the kinds alone."""
-    for found, declared in zip(types, args, strict=True):
-        kind = found.kind
-        if kind is not declared.kind and kind not in _OPEN and declared.kind not in _OPEN:
-            return True
-    return False
-
-
-def _rename(value: Type, names: dict[Type, Type]) -> Type:
-    if value.kind is Kind.PARAM:
-        return names[value]
-    if not value.generic:
-        return value
-    return Type(value.kind, value.name, tuple([_rename(param, names) for param in value.params]))
 
 
 _HANDLERS: Final[dict[type[Expr], Callable[[Any, Any], Type]]] = {

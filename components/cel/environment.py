@@ -44,7 +44,12 @@ class Gates(Record):
 
 
 class Environment(Record):
-    """One environment; made once per minor, gates and kind, and shared by all threads."""
+    """One environment; made once per minor, gates and kind, and shared by all threads.
+
+    ``namespaced`` has the last words of functions with a dotted name. ``resolved`` is what the checker found for calls
+    with arguments of types without parts, by function, style and names of the types: the resulting type, the overloads,
+    and how many type parameters that took. There are some thousands of such calls at the most.
+    """
 
     __slots__ = (
         "attribute",
@@ -54,6 +59,8 @@ class Environment(Record):
         "list_attributes",
         "macros",
         "minor",
+        "namespaced",
+        "resolved",
         "result_types",
         "stored",
         "wrapped_results",
@@ -62,6 +69,8 @@ class Environment(Record):
     minor: str
     stored: bool
     functions: dict[str, Function]
+    namespaced: frozenset[str]
+    resolved: dict[tuple[str, ...], tuple[Type, tuple[str, ...], int]]
     macros: Macros
     device_fields: dict[str, Type]
     attribute: Type
@@ -87,6 +96,8 @@ class Environment(Record):
         put(self, "minor", minor)
         put(self, "stored", stored)
         put(self, "functions", functions)
+        put(self, "namespaced", frozenset(name.rpartition(".")[2] for name in functions if "." in name))
+        put(self, "resolved", {})
         put(self, "macros", macros)
         put(self, "device_fields", device_fields)
         put(self, "attribute", attribute)

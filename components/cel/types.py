@@ -44,16 +44,18 @@ class Type(Record):
     """One type.
 
     ``nullable`` marks the wrapper types of protobuf, which also take null; ``generic`` tells that a type parameter
-    occurs in it. ``size`` counts its parts as a tree, however often they are the same ones.
+    occurs in it, ``whole`` that its name says all of it. ``size`` counts its parts as a tree, however often they are
+    the same ones.
     """
 
-    __slots__ = ("generic", "kind", "name", "nullable", "params", "size")
+    __slots__ = ("generic", "kind", "name", "nullable", "params", "size", "whole")
 
     kind: str
     name: str
     params: tuple[Type, ...]
     nullable: bool
     generic: bool
+    whole: bool
     size: int
 
     def __init__(self, kind: str, name: str, params: tuple[Type, ...] = (), *, nullable: bool = False) -> None:
@@ -70,6 +72,7 @@ class Type(Record):
             raise SelectorError("unsupported", f"a type with more than {MAX_SIZE} parts is not checked")
         put(self, "size", size)
         put(self, "generic", generic)
+        put(self, "whole", not (params or generic or nullable))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Type):

@@ -13,6 +13,7 @@ from components.cel import types as t
 from components.cel.types import Kind, Type, is_dyn
 
 _NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
+_OPEN = frozenset({Kind.ANY, Kind.DYN, Kind.ERROR, Kind.NULL, Kind.PARAM})
 _STRUCTURED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
 
 
@@ -116,6 +117,24 @@ class Bindings:
             if not self._absent(parameter, one):
                 return False
         return True
+
+
+def hopeless(types: list[Type], args: tuple[Type, ...]) -> bool:
+    """Rule an overload out by the kinds alone."""
+    for found, declared in zip(types, args, strict=True):
+        kind = found.kind
+        if kind is not declared.kind and kind not in _OPEN and declared.kind not in _OPEN:
+            return True
+    return False
+
+
+def renamed(value: Type, names: dict[Type, Type]) -> Type:
+    """Replace type parameters."""
+    if value.kind is Kind.PARAM:
+        return names[value]
+    if not value.generic:
+        return value
+    return Type(value.kind, value.name, tuple([renamed(param, names) for param in value.params]))
 
 
 def most_general(left: Type, right: Type) -> Type:

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from components.cel.arithmetic import OPERATORS, negate
+from components.cel.declarations import all_functions
 from components.cel.equality import ORDERED, compare, contains, no_overload
 from components.cel.kinds import fits, type_name
 from components.cel.problem import EvaluationError
@@ -149,15 +150,19 @@ def implementation(function: Function, overloads: tuple[str, ...], *, growing: b
     own = _OWN.get(name)
     if own is not None:
         return own
-    table = _table(name, growing=growing)
     if name in _WHOLE:
-        return table[name]
+        return _table(name, growing=growing)[name]
     if len(overloads) == 1 or len(function.overloads) == 1:
-        chosen = next(
-            (overload for overload in function.overloads if overload.id == overloads[0]), function.overloads[0]
-        )
-        return _guarded(name, chosen, table.get(chosen.id))
-    return _chosen(function, table)
+        return _alone(name, overloads[0], growing=growing)
+    return _chosen(name, growing=growing)
+
+
+@cache
+def _alone(name: str, overload: str, *, growing: bool) -> Implementation:
+    """Give what runs one overload, or the only one of a function."""
+    overloads = all_functions()[name].overloads
+    chosen = next((one for one in overloads if one.id == overload), overloads[0])
+    return _guarded(name, chosen, _table(name, growing=growing).get(chosen.id))
 
 
 def _never(name: str) -> Implementation:
@@ -194,14 +199,15 @@ def _guarded(name: str, overload: Overload, run: Implementation | None) -> Imple
     return many
 
 
-def _chosen(function: Function, table: dict[str, Implementation]) -> Implementation:
+@cache
+def _chosen(name: str, *, growing: bool) -> Implementation:
     """Choose the first overload that takes the arguments."""
+    table = _table(name, growing=growing)
     by_count: dict[int, list[tuple[Overload, Implementation]]] = {}
-    for overload in function.overloads:
+    for overload in all_functions()[name].overloads:
         run = table.get(overload.id)
         if run is not None:
             by_count.setdefault(len(overload.args), []).append((overload, run))
-    name = function.name
 
     def choose(*values: Value) -> Value:
         for overload, run in by_count.get(len(values), ()):
