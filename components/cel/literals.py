@@ -32,9 +32,9 @@ class LiteralError(ValueError):
         self.message = message
 
 
-def integer(text: str, *, negative: bool) -> int:
-    """Decode an int64."""
-    value = -_number(text) if negative else _number(text)
+def integer(text: str) -> int:
+    """Decode an int64 with its sign."""
+    value = -_number(text[1:]) if text[0] == "-" else _number(text)
     if not -(2**63) <= value < 2**63:
         raise LiteralError("bad-literal", "invalid int literal")
     return value
@@ -48,12 +48,12 @@ def unsigned(text: str) -> UInt:
     return UInt(value)
 
 
-def double(text: str, *, negative: bool) -> float:
-    """Decode a double; one that is too large is refused."""
+def double(text: str) -> float:
+    """Decode a double with its sign; one that is too large is refused."""
     value = float(text)
     if math.isinf(value):
         raise LiteralError("bad-literal", "invalid double literal")
-    return -value if negative else value
+    return value
 
 
 def _number(text: str) -> int:
@@ -104,7 +104,8 @@ def octets(text: str) -> bytes:
 
 def _body(text: str) -> tuple[str, bool]:
     """Strip quotes and the raw prefix; line ends are normalised."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     if raw:
         text = text[1:]
@@ -123,14 +124,14 @@ def _escape(body: str, slash: int) -> tuple[int | str, int]:
     return int(body[slash + 1 : slash + 4], 8), slash + 4
 
 
-DECODERS: Final[dict[str, Callable[[str, bool], object]]] = {
-    "int": lambda text, negative: integer(text, negative=negative),
-    "uint": lambda text, _: unsigned(text),
-    "float": lambda text, negative: double(text, negative=negative),
-    "string": lambda text, _: string(text),
-    "bytes": lambda text, _: octets(text),
-    "true": lambda *_: True,
-    "false": lambda *_: False,
-    "null": lambda *_: None,
+DECODERS: Final[dict[str, Callable[[str], object]]] = {
+    "int": integer,
+    "uint": unsigned,
+    "float": double,
+    "string": string,
+    "bytes": octets,
+    "true": lambda _: True,
+    "false": lambda _: False,
+    "null": lambda _: None,
 }
-"""How each kind of token is decoded; the second argument says that a minus sign belongs to it."""
+"""How each kind of token is decoded; a minus sign that belongs to a number stands before it."""

@@ -155,12 +155,12 @@ class Parser:
                         break
                     pos = self._next()[2]
                     and_pos = pos if and_pos < 0 else and_pos
-                ors.append(self._logic("_&&_", ands, and_pos))
+                ors.append(node if and_pos < 0 else self._logic("_&&_", ands, and_pos))
                 if self._kind != "||":
                     break
                 pos = self._next()[2]
                 or_pos = pos if or_pos < 0 else or_pos
-            node = self._logic("_||_", ors, or_pos)
+            node = ors[0] if or_pos < 0 else self._logic("_||_", ors, or_pos)
             if not ternary or self._kind != "?":
                 break
             pos = self._next()[2]
@@ -178,8 +178,6 @@ class Parser:
         return node
 
     def _logic(self, function: str, terms: list[Expr], pos: int) -> Expr:
-        if len(terms) == 1:
-            return terms[0]
         height = max(term.height for term in terms)
         return Call(self.fresh(), pos, height, function, None, tuple(terms))
 
@@ -216,7 +214,7 @@ class Parser:
                 self._too_deep()
             right = self._calculation(self._operand(), tightness + 1)
             left = self._call(_CALCULATIONS[text], left, right, pos)
-        self._calc = max(0, self._calc - pushes)
+        self._calc = self._calc - pushes if self._calc > pushes else 0
         return left
 
     def _call(self, function: str, left: Expr, right: Expr, pos: int) -> Call:
@@ -269,7 +267,7 @@ class Parser:
             node = self._constant(kind, text, pos)
         while self._kind in {".", "["}:
             kind, _, pos = self._next()
-            marked = self._skip("?")
+            marked = self._kind == "?" and self._skip("?")
             if kind == "[":
                 index = self._expr()
                 self._expect("]")
@@ -349,7 +347,7 @@ class Parser:
         if decode is None:
             self._unexpected("an operand")
         try:
-            value = decode(text, negative)
+            value = decode("-" + text if negative else text)
         except literals.LiteralError as error:
             self.fail(error.kind, error.message, pos)
         self._next()
@@ -357,7 +355,7 @@ class Parser:
 
     def _name(self) -> tuple[str, int]:
         """Take a name with its leading dot."""
-        dot = "." if self._skip(".") else ""
+        dot = "." if self._kind == "." and self._skip(".") else ""
         if self._kind != "ident":
             self._unexpected("a name")
         _, name, pos = self._next()
