@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _STEP_KINDS: Final = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
 _SCALARS: Final = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
 _SIZED: Final = frozenset({str, bytes})
+_LITERALS: Final = frozenset({Literal, ListExpr, MapExpr})
 _LOGIC: Final = frozenset({"_&&_", "_||_"})
 _ONE: Final = frozenset({bool, float, int, UInt, type(None)})
 
@@ -258,7 +259,8 @@ class _Coster:
         return min(total, MAX)
 
     def node_of(self, node: Expr) -> Node:
-        return Node(self._path(node), self.types[node.id], node, self.computed_size(node))
+        path = self._path(node)
+        return Node(path, self.types[node.id], node, self._size_at(node, path))
 
     def size_of(self, node: Expr | Node) -> Size:
         """Give the size of an expression, or the widest bounds."""
@@ -273,10 +275,12 @@ class _Coster:
             self._entries[node.id] = entry
 
     def computed_size(self, node: Expr) -> Size | None:
-        known = self._sizes.get(node.id) or _own_size(node)
+        return self._size_at(node, self._path(node))
+
+    def _size_at(self, node: Expr, path: Path) -> Size | None:
+        known = self._sizes.get(node.id) or (_own_size(node) if type(node) in _LITERALS else None)
         if known is not None:
             return known
-        path = self._path(node)
         declared = None if path is NOWHERE else declared_size(path)
         if declared is not None:
             self._sizes[node.id] = declared
@@ -317,14 +321,15 @@ def is_bind(node: Fold) -> bool:
 
 
 def _own_size(node: Expr) -> Size | None:
+    """Give the size of a literal."""
     if type(node) is Literal:
         value = node.value
         if type(value) in _SIZED:
             return (len(value), len(value))
         return (1, 1) if type(value) in _ONE else None
-    if type(node) is ListExpr:
-        return (len(node.elements), len(node.elements))
-    return (len(node.entries), len(node.entries)) if type(node) is MapExpr else None
+    assert isinstance(node, ListExpr | MapExpr)
+    count = len(node.elements if isinstance(node, ListExpr) else node.entries)
+    return (count, count)
 
 
 def _is_scalar(found: Type) -> bool:
