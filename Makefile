@@ -67,7 +67,10 @@ check: $(STAMP) ## formatter, linter, type checkers, import rules
 	@mkdir -p .berth && $(RUN)/lint-imports --no-logo > .berth/imports.txt 2>&1 || { cat .berth/imports.txt; exit 1; }; echo "imports: ok"
 
 coverage: $(STAMP) ## branches of the selector engine that its own tests do not take
-	@$(RUN)/coverage run --data-file=.coverage.cel --source=components/cel -m pytest -q tests/unit/cel tests/laws/test_selectors.py
+	@rm -f .coverage.cel*
+	@$(RUN)/coverage run --parallel-mode --data-file=.coverage.cel --source=components/cel \
+	  -m pytest -q -n 2 tests/unit/cel tests/laws/test_selectors.py
+	@$(RUN)/coverage combine --quiet --data-file=.coverage.cel
 	@$(RUN)/coverage report --data-file=.coverage.cel --show-missing --skip-covered --fail-under=100
 
 fuzz: $(STAMP) ## new examples for the comparisons with other programs (TIMES=4 as many, SEED=N repeats a run)

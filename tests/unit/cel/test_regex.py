@@ -54,6 +54,8 @@ EDGES: Final = [
     Edge("named groups", "are captures", "(?P<n>", "a", ")", 999),
     Edge("empty choices", "are one choice", "(?:|", "a", "||b*)+", 499),
     Edge("a class of one letter", "is a literal", "(?:x[a]b", "z*", "|xac*)", 498),
+    Edge("a class behind letters", "and the letters are one string", "(?:xy[a]b", "z*", "|xyac*)", 498),
+    Edge("letters behind a beginning", "merge into one class", "(?:ab|ac|", "z*", ")*", 499),
     Edge("a class of both cases", "is a literal that folds", "(?:[aA]b", "z*", "|(?i:a)c*)", 498),
     Edge("a class of three cases", "is a class", "(?:[kK]b", "z*", "|(?i:k)c*)", 499),
     Edge("newline and dot", "merge into any character", "(?:(?:.|[\\n])b*", "z*", "|(?s:.)c*)", 498),
@@ -118,6 +120,13 @@ def test_a_tree_is_as_high_and_as_large_as_in_go(edge: Edge) -> None:
 def test_a_pattern_is_taken_or_refused_as_in_go(pattern: str, words: str) -> None:
     """Repetitions inside repetitions, what a repetition stands behind, and what Go does not look at."""
     assert refusal(pattern) == words
+
+
+def test_beginnings_in_beginnings_are_levels_while_they_are_factored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each adds one; with Go's own limit such a pattern has half a million characters."""
+    monkeypatch.setattr("components.cel.regex.tree.MAX_HEIGHT", 20)
+    assert refusal("|".join("a" * number for number in range(1, 9))) == ""
+    assert refusal("|".join("a" * number for number in range(1, 40))) == DEEP
 
 
 def test_a_literal_pattern_that_go_refuses_is_not_admitted() -> None:

@@ -1,5 +1,6 @@
 """The case tables: what Kubernetes' own code answers, for every minor."""
 
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from components.cel.selector import compile_unlimited
 from components.cel.table import Disagreement, TableError, device_view, run_table
 
 CASES = Path(__file__).parent / "cases"
+SLOW_WHEN_TRACED = {"co-limit-4"}  # counts to a million; every minor takes the same branches for it, so one counts them
 WRONG = {
     "devices": {"one": {"driver": "d", "attributes": {"n": {"int": 1}}}},
     "cases": [
@@ -39,7 +41,10 @@ RUNS += [("libraries", "1.36"), ("edges", "1.36"), ("branches", "1.36"), *(("ran
 @pytest.mark.parametrize(("name", "minor"), RUNS)
 def test_every_answer_is_the_one_of_kubernetes(name: str, minor: str) -> None:
     """Scheduler, API validation, estimate and counted cost agree, case by case; nothing matches that should not."""
-    report = run_table(_load(name), minors=[minor])
+    table = _load(name)
+    if sys.gettrace() and minor != MINORS[-1]:
+        table = {**table, "cases": [case for case in table["cases"] if case["id"] not in SLOW_WHEN_TRACED]}
+    report = run_table(table, minors=[minor])
     assert report.disagreements == ()
     assert report.false_matches == 0
     assert report.scores["eval"].asked > 300
