@@ -27,6 +27,7 @@ spec:
   scheduling:
     strategy: Cost
     repinDwell: 1h30m
+    fabric: Any
     preemption: true
     surge: {maxSurge: 8, maxSurgePerCluster: 2}
   budget: {maxCostPerHour: 250.5, enforcement: Advisory}
