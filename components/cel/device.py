@@ -26,6 +26,7 @@ MAX_ENTRIES: Final = 32
 MAX_LIST_VALUES: Final = 48
 _LISTS: Final = {"ints": int, "bools": bool, "strings": str, "versions": str}
 _SCALARS: Final = {"int": int, "bool": bool, "string": str, "version": str}
+_MUST: Final = {int: "it must be an integer", bool: "it must be true or false", str: "it must be text, in quotes"}
 _MAX_INT: Final = 2**63
 
 
@@ -234,7 +235,9 @@ def _attribute(name: str, attribute: object, *, bounded: bool) -> tuple[Value, i
 
 def _scalar(name: str, form: str, value: object, *, bounded: bool) -> Value:
     if type(value) is not _SCALARS[form]:
-        raise DeviceError(f"attribute {name}: the {form} value {str(value)[:80]!r} has the wrong type")
+        raise DeviceError(
+            f"attribute {name}: the {form} value {str(value)[:80]} has the wrong type: {_MUST[_SCALARS[form]]}"
+        )
     if isinstance(value, int) and not -_MAX_INT <= value < _MAX_INT:
         raise DeviceError(f"attribute {name}: the integer does not fit 64 bits")
     if isinstance(value, str):
