@@ -199,3 +199,9 @@ def test_the_package_gives_its_names_and_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["IP", "CIDR", "Duration", "Timestamp"])
+def test_a_field_may_be_named_as_a_type(name: str) -> None:
+    """Only the whole dotted name, such as ``net.IP``, is the type."""
+    assert admit(f'{{"{name}": true}}.{name}').error is None
