@@ -20,6 +20,7 @@ from automation.document.snapshot_document import (
     ResourcesPart,
     SnapshotDocument,
     VersionPart,
+    usual_accounting,
 )
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
@@ -74,6 +75,7 @@ def read_snapshot(file: str, content: bytes) -> Snapshot:
             if each.strategy
         ]
     problems += [Problem(Code.NAME_DUPLICATE, message, file) for message in _twice(document)]
+    problems += [Problem(Code.VALUE_OUT_OF_RANGE, message, file, path=path) for message, path in _numberless(document)]
     problems += [
         Problem(Code.FIELD_MISSING, message, file, path=path, help=_PLACEMENT) for message, path in _unplaced(document)
     ]
@@ -153,11 +155,31 @@ def _unplaced(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
                 yield f"engine {engine.name!r} asks for devices and has no claims", f"replicas[{index}].placement"
 
 
+def _numberless(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
+    """Yield what of the shapes asks for less than one, with its path: no manifest says so, and nobody can count it."""
+    for name, shape in document.shapes.items():
+        if not isinstance(shape, ReplicaShape):
+            continue
+        if not shape.engines:
+            yield "a replica has at least 1 engine", f"shapes.{name}.engines"
+        for number, engine in enumerate(shape.engines):
+            path = f"shapes.{name}.engines[{number}]"
+            numbers = {f"{path}.copies": engine.copies}
+            for place, member in enumerate(engine.members):
+                numbers[f"{path}.members[{place}].pods"] = member.pods
+                for index, request in enumerate(member.requests):
+                    numbers[f"{path}.members[{place}].requests[{index}].count"] = request.count
+            for where, value in numbers.items():
+                if value < 1:
+                    yield f"{where.rpartition('.')[2]} must be at least 1, and is {value}", where
+
+
 def _twice(document: SnapshotDocument) -> Iterator[str]:
     """Yield what stands twice under one name."""
     groups = {
         "cluster": [each.name for each in document.clusters],
         "pool": [f"{each.name}/{pool.name}" for each in document.clusters for pool in each.pools],
+        "device": [f"{name}/{each.name}" for name, devices in document.hardware.items() for each in devices],
         "deployment": [f"{each.namespace}/{each.name}" for each in document.deployments],
         "replica": [f"{each.namespace}/{each.deployment}/{each.cluster}/{each.index}" for each in document.replicas],
         "cache": [f"{each.namespace}/{each.cache}/{each.cluster}/{each.index}" for each in document.caches],
@@ -194,7 +216,7 @@ class _Reader:
             },
             options=Options(
                 Strategy(document.options.strategy),
-                Accounting(document.options.accounting),
+                Accounting(document.options.accounting or usual_accounting(document.options.strategy)),
                 repin_dwell=document.options.repin_dwell,
                 preemption=document.options.preemption,
                 observation_age=document.options.observation_age,

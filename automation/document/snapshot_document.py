@@ -10,9 +10,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from components.api.base import Model
+from components.api.codes import Code
+from components.api.rules import Violation
 from components.api.values import Amount
 from components.lock import CacheShape, EnginePlacement, ReplicaShape
 
@@ -23,6 +25,18 @@ Count = Annotated[int, Field(ge=0)]
 Surge = Annotated[int, Field(ge=1)]
 Price = Annotated[Decimal, Field(ge=0)]
 Fabric = Literal["Any", "EFA", "InfiniBand", "None"]
+
+
+def _zoned(moment: datetime) -> datetime:
+    """Refuse a time that nobody can compare with another."""
+    if moment.tzinfo is None:
+        message = f"{moment.isoformat()} does not say its time zone"
+        raise Violation(Code.VALUE_INVALID, message, hint=f"write `{moment.isoformat()}Z` for UTC").error()
+    return moment
+
+
+Moment = Annotated[datetime, AfterValidator(_zoned)]
+"""A moment with its time zone."""
 
 
 class Part(Model):
@@ -109,7 +123,7 @@ class BeforePart(Part):
 class RefusalPart(Part):
     """A scale-up that a cloud refused."""
 
-    until: datetime
+    until: Moment
     """Until then the pool gets no more nodes."""
 
     why: str = ""
@@ -163,7 +177,7 @@ class VersionPart(Part):
     """A version that something on a cluster has."""
 
     text: str
-    seen: datetime | None = None
+    seen: Moment | None = None
     """When it was seen; only the manifest says so without it."""
 
 
@@ -194,10 +208,10 @@ class ClusterPart(Part):
     storage_class: str | None = None
     """A StorageClass that many nodes can mount; without it no cache can be staged."""
 
-    seen: datetime | None = None
+    seen: Moment | None = None
     """When its nodes were last observed."""
 
-    not_ready_since: datetime | None = None
+    not_ready_since: Moment | None = None
     """Since when it has not been ready without a break."""
 
     zone: str = ""
@@ -298,7 +312,9 @@ class OptionsPart(Part):
     """How the environment wants its replicas placed."""
 
     strategy: Literal["Spread", "Pack", "Cost", "Compatible"] = "Spread"
-    accounting: Literal["Device", "Node", "BestFit"] = "Device"
+    accounting: Literal["Device", "Node", "BestFit"] | None = None
+    """How room is counted: `Device` without it, and `Node` under `Compatible`."""
+
     repin_dwell: timedelta | None = None
     """How long a cluster may be not ready before its replicas move; they stay without it. As `PT30M`, or seconds."""
 
@@ -317,6 +333,11 @@ class OptionsPart(Part):
     fabric: Fabric | None = None
     """What gangs need of the network between their pods, where a deployment does not say. `Any` without it, and `None`
     under `Compatible`."""
+
+
+def usual_accounting(strategy: str) -> str:
+    """Return how room is counted where a document does not say: as an Environment of the same strategy has it."""
+    return "Node" if strategy == "Compatible" else "Device"
 
 
 class QuotaPart(Part):
@@ -347,7 +368,7 @@ class SnapshotDocument(Part):
 
     api_version: Literal["berth.dev/snapshot/v1"] = API_VERSION
     kind: Literal["Snapshot"] = KIND
-    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    now: Moment = datetime(1970, 1, 1, tzinfo=UTC)
     options: OptionsPart = OptionsPart()
     hardware: dict[str, tuple[DevicePart, ...]] = Field(default_factory=dict)
     """By name, the kinds of devices on a node, in the order in which requests try them."""

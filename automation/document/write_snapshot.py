@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from automation.document.snapshot_document import SnapshotDocument
+from automation.document.snapshot_document import SnapshotDocument, usual_accounting
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.resources import Resources, quantity
@@ -19,12 +19,13 @@ def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:
         **{each.entry.shape: each.shape for each in snapshot.replicas},
         **{each.entry.shape: each.shape for each in snapshot.caches},
     }
+    strategy, accounting = snapshot.options.strategy.value, snapshot.options.accounting.value
     return SnapshotDocument.model_validate(
         {
             "now": snapshot.now,
             "options": {
-                "strategy": snapshot.options.strategy.value,
-                "accounting": snapshot.options.accounting.value,
+                "strategy": strategy,
+                "accounting": None if accounting == usual_accounting(strategy) else accounting,
                 "repin_dwell": snapshot.options.repin_dwell,
                 "preemption": snapshot.options.preemption,
                 "observation_age": snapshot.options.observation_age,

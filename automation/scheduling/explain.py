@@ -185,6 +185,8 @@ class Explainer:
                 message += f"; gets no more: {self._refusal(work, position, code)[0]}"
             elif limit is not None:
                 message += f"; gets no more: {limit.message}"
+            elif options is None and self._sight(cluster):
+                message += f"; gets no more ({self._sight(cluster)})"
             return Verdict(cluster.name, Code.TAKEN, message, planned, taken, pools=pools, score=score)
         if limit is not None:
             return Verdict(cluster.name, limit.code, limit.message, planned, 0, limit.wanted, limit.free, pools)

@@ -184,11 +184,12 @@ def _meant(expression: str, device: Device) -> bool:
 
 def _short(request: Request, device: Device, left: int) -> Mismatch:
     name, count, _ = request
+    devices = f"{count} device" if count == 1 else f"{count} devices"
     if left == device.count:
-        message = f"request {name} wants {count} devices, a node has {left} of {device.name}"
+        message = f"request {name} wants {devices}, a node has {left} of {device.name}"
     else:
         message = (
-            f"request {name} wants {count} devices, {left} of {device.count} {device.name} are left on a node"
+            f"request {name} wants {devices}, {left} of {device.count} {device.name} are left on a node"
             " after the requests before it"
         )
     return Mismatch(Code.POD_TOO_LARGE, message, name, "", device.name, count, left)

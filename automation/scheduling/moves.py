@@ -10,7 +10,7 @@ the old one it stands in for is found again by the same rule.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from automation.scheduling.existing import ExistingReplica
@@ -130,7 +130,7 @@ class Moves:
         begun = [each for each in work.beginning if each not in named]
         for replica, (reason, successor) in work.leaving.items():
             if reason in MOVING | OUTDATED:
-                stand_in = successor or _partner(replica, begun)
+                stand_in = successor or _partner(replica, begun, begun)
                 if stand_in is not None:
                     work.take_surge(self._filters.position[stand_in.cluster])
 
@@ -260,7 +260,7 @@ def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:
         ),
     )
     for replica in order[:number]:
-        successor = None if unserved(replica) else _partner(replica.id, successors)
+        successor = None if unserved(replica) else _partner(replica.id, successors, work.arriving)
         reason = reasons[replica.id]
         if successor is None and replica.id not in moving and not unserved(replica):
             reason = Reason.SCALED_DOWN
@@ -269,11 +269,9 @@ def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:
     work.edited = [pair for pair in work.edited if pair[0].id not in work.leaving]
 
 
-def _partner(replica: ReplicaId, successors: list[ReplicaId]) -> ReplicaId | None:
-    """Take the successor of a replica off the list: one on its cluster if there is one, else the first."""
-    partner = next(
-        (each for each in successors if each.cluster == replica.cluster), successors[0] if successors else None
-    )
+def _partner(replica: ReplicaId, successors: list[ReplicaId], arriving: Collection[ReplicaId]) -> ReplicaId | None:
+    """Take the successor of a replica off the list: one that does not serve yet, and of those one on its cluster."""
+    partner = min(successors, key=lambda each: (each not in arriving, each.cluster != replica.cluster), default=None)
     if partner is not None:
         successors.remove(partner)
     return partner

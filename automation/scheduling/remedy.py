@@ -37,7 +37,8 @@ class Answer(StrEnum):
 class Growth:
     """A pool, how many nodes it has, how many it would need, and what the difference costs in USD per hour.
 
-    ``refused`` says that its cloud has refused to bring more for now.
+    ``refused`` says that its cloud has refused to bring more for now, ``unusable`` how many of the nodes it has cannot
+    be promised because of what was seen.
     """
 
     pool: str
@@ -45,12 +46,14 @@ class Growth:
     needed: int
     cost: Decimal | None
     refused: str = ""
+    unusable: int = 0
 
     def __str__(self) -> str:
         """Say it in words."""
         price = "price unknown" if self.cost is None else f"{self.cost} USD per hour"
         refused = f"; {self.refused}" if self.refused else ""
-        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price}{refused})"
+        unusable = f"; {self.unusable} of the {self.nodes} cannot be used, as they were seen" if self.unusable else ""
+        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price}{unusable}{refused})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +214,14 @@ class Remedies:
         return tuple(self._growth(position, pool, base[pool], number) for pool in pools)
 
     def _growth(self, position: int, pool: int, nodes: int, more: int) -> Growth:
+        """Say it of the nodes that are declared: those that were seen out of use are among them."""
         known = self._filters.clusters[position].pools[pool]
         cost = None if known.price is None else known.price * more
-        return Growth(known.name, nodes, nodes + more, cost, str(known.refused or ""))
+        unusable = 0
+        if nodes == known.nodes and known.observed is not None and known.refused is None:
+            unusable = (known.maximum if known.scales else known.realised) - nodes
+            nodes += unusable
+        return Growth(known.name, nodes, nodes + more, cost, str(known.refused or ""), unusable)
 
     def _least_nodes(
         self, position: int, hosting: Hosting, base: Sequence[int], pools: tuple[int, ...], most: int

@@ -90,14 +90,15 @@ class RoomExplainer:
     def _numbers(self, load: PoolLoad, extra: Mapping[Demand, int]) -> tuple[int, int, int, str]:
         """Return how many devices (or nodes) are wanted, free and there, of the kind that is shortest, and its name."""
         if self._ledger.capacity.accounting is Accounting.NODE:
-            return sum(extra.values()), max(0, load.nodes - sum(load.pods.values())), load.nodes, "nodes"
+            pods = sum(extra.values())
+            return pods, max(0, load.nodes - sum(load.pods.values())), load.nodes, "node" if pods == 1 else "nodes"
         devices = [load.hardware.devices[kind] for kind in load.hardware.kinds]
         numbers = [
-            (*_count(load, extra, dimension, device.count), f"devices of {device.name}")
-            for dimension, device in enumerate(devices)
+            (*_count(load, extra, dimension, device.count), device.name) for dimension, device in enumerate(devices)
         ]
         wanted = [each for each in numbers if each[0]]
-        return min(wanted, key=lambda each: (each[1] - each[0], each[3]))
+        number, free, there, name = min(wanted, key=lambda each: (each[1] - each[0], each[3]))
+        return number, free, there, f"device of {name}" if number == 1 else f"devices of {name}"
 
     def _refusal(
         self,

@@ -161,8 +161,16 @@ class Work:
     def current(self) -> list[ReplicaId]:
         """Replicas of the target that run what is wanted: those that do not serve yet first, then by identity."""
         live = [*self.kept, *(replica for replica, _, _ in self.changed)]
-        ranked = [(each.entry.phase is not Phase.STARTING, each.id) for each in live]
-        return [identity for _, identity in sorted(ranked + [(False, new.id) for new in self.new])]
+        arriving = self.arriving
+        identities = [*(each.id for each in live), *(new.id for new in self.new)]
+        return sorted(identities, key=lambda each: (each not in arriving, each))
+
+    @property
+    def arriving(self) -> frozenset[ReplicaId]:
+        """Those of ``current`` that do not serve yet, so that what goes for one of them goes after it serves."""
+        live = [*self.kept, *(replica for replica, _, _ in self.changed)]
+        begun = [each.id for each in live if each.entry.phase is Phase.STARTING]
+        return frozenset([*begun, *(new.id for new in self.new)])
 
     def release_for(self, reason: Reason) -> Amounts:
         """Return what a new replica may take beyond the limits for the sake of one that goes for it."""

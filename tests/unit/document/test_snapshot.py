@@ -233,6 +233,27 @@ MISTAKES = [
     ("    kind: Replica\n", "", "it.yaml:5:3 value-invalid", "the value of whole is not valid here"),
     ("  - {name: a,", "  - {name: a}\n  - {name: a,", "name-duplicate", "cluster a stands 2 times"),
     ("clusters:", "clusters: [", "yaml-syntax", "it.yaml"),
+    ("shapes:\n", "now: 2026-11-30T10:00:00\nshapes:\n", "value-invalid", "write `2026-11-30T10:00:00Z` for UTC"),
+    (
+        "      - name: main\n",
+        "      - name: main\n        copies: 0\n",
+        "shapes.whole.engines[0].copies",
+        "must be at least 1",
+    ),
+    ("count: 8, selectors", "count: 0, selectors", "engines[0].members[0].requests[0].count", "at least 1, and is 0"),
+    (
+        WRITTEN,
+        WRITTEN[: WRITTEN.index("      - name: main")].replace("engines:", "engines: []")
+        + WRITTEN[WRITTEN.index("clusters:") :],
+        "shapes.whole.engines",
+        "at least 1 engine",
+    ),
+    (
+        "    - {name: gpu,",
+        "    - {name: gpu, driver: x}\n    - {name: gpu,",
+        "name-duplicate",
+        "device h100/gpu stands 2 times",
+    ),
     (WRITTEN, "[1, 2]", "document-shape", "one document, a mapping"),
 ]
 
@@ -245,6 +266,21 @@ def test_a_mistake_in_a_snapshot_has_a_place_and_a_reason(old: str, new: str, pl
     lines = [f"{each.where} {each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
     assert place in lines[0]
     assert said in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        ("{}", Accounting.DEVICE),
+        ("{strategy: Compatible}", Accounting.NODE),
+        ("{strategy: Compatible, accounting: BestFit}", Accounting.BEST_FIT),
+    ],
+)
+def test_room_is_counted_as_the_strategy_usually_has_it(options: str, counted: Accounting) -> None:
+    """As in an Environment that leaves it out: the predecessor counts whole nodes."""
+    read = read_snapshot("it.yaml", f"options: {options}\n{WRITTEN}".encode())
+    assert read.options.accounting is counted
+    assert read_snapshot("it.json", json.dumps(snapshot_document(read).to_json()).encode()) == read
 
 
 RUNNING = """\

@@ -421,4 +421,6 @@ def test_what_the_nodes_are_counted_by_is_said(age: timedelta | None, room: int,
     made = schedule(snapshot([seen], wanted, options=Options(observation_age=age)), evaluate=evaluate)
     assert len(made.placements) == room
     assert only(made).message.endswith(said)
+    (holds,) = made.trace["ml", "a-first"].verdicts
+    assert holds.message == f"holds {room} of its replicas; gets no more {said}"
     assert "nodes as" not in only(plan([cluster("a")], wanted)).message

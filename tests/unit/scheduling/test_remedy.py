@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from automation.scheduling.headroom import headroom
+from automation.scheduling.observation import PoolObservation
 from automation.scheduling.remedy import Answer
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Cluster, Deployment, Pool, Purchase, Snapshot
@@ -216,3 +217,25 @@ def test_a_pool_that_is_named_with_its_nodes_is_one_that_helps(story: Story) -> 
                 continue  # others would take part of what is added
             found = {(each.namespace, each.deployment): each for each in headroom(more, evaluate=evaluate)}
             assert found[key].placed + found[key].more > trace.placed
+
+
+@pytest.mark.parametrize(
+    ("gpus", "said"),
+    [
+        (
+            pool(nodes=2, observed=PoolObservation(1, 1)),
+            "from 2 to 3 nodes (price unknown; 1 of the 2 cannot be used, as they were seen)",
+        ),
+        (
+            pool(nodes=1, maximum=3, scales=True, observed=PoolObservation(0, 2)),
+            "from 3 to 4 nodes (price unknown; 2 of the 3 cannot be used, as they were seen)",
+        ),
+        (pool(nodes=1, maximum=3, scales=True, observed=PoolObservation(1)), "from 3 to 4 nodes (price unknown)"),
+    ],
+    ids=["fixed", "scales", "all usable"],
+)
+def test_nodes_that_were_seen_out_of_use_are_among_those_that_a_pool_has(gpus: Pool, said: str) -> None:
+    """Else the change that is named would be what the manifest says already."""
+    filled = deployment("d", gpus.nodes + 1, WHOLE)
+    (trace,) = plan([cluster("a", gpus)], [filled]).trace.values()
+    assert trace.beyond.message == f"would fit on a with pool gpus {said}"

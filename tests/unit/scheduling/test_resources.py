@@ -149,7 +149,7 @@ def test_mixed_requests_are_sure_under_any_packing() -> None:
     assert where(made) == ["small@a/0", "small@a/1"]
     assert len(plan(rows, [small, large], accounting=Accounting.BEST_FIT).placements) == 3
     message = made.trace["ml", "large"].verdicts[0].message
-    assert "wanted 1 devices of h100, free 14 of 16; cpu: wanted 48, free 64 of 128" in message
+    assert "wanted 1 device of h100, free 14 of 16; cpu: wanted 48, free 64 of 128" in message
     assert "no node is sure to have 1 device, cpu 48 free for its own pod: the others could leave" in message
 
 

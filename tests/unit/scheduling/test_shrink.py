@@ -166,3 +166,11 @@ def test_with_nowhere_to_go_it_stays_and_is_counted() -> None:
     assert [str(one) for each in made.shrinking for one in each.excess] == ["ml/d/a/2"]
     assert [each.reason for each in made.placements] == [Reason.KEPT, Reason.KEPT, Reason.NOWHERE_TO_GO]
     assert [(each.placed, each.stranded) for each in made.shortfalls] == [(2, 1)]
+
+
+def test_who_leaves_goes_after_the_one_that_comes_for_it() -> None:
+    """Not after one beside it that serves already: what serves now is no successor."""
+    (z,) = (replica.id for replica in plan([cluster("z")], [replace(WHOLE, replicas=1)]).placements)
+    made = plan([cluster("a", shrunk()), cluster("z", pool(nodes=9))], [WHOLE], on(WHOLE, 3))
+    assert [(str(each.id), each.successor) for each in made.leaving] == [("ml/d/a/2", z)]
+    assert [str(each.predecessor) for each in made.placements if not each.kept] == ["ml/d/a/2"]
