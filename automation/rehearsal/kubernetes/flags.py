@@ -27,6 +27,7 @@ CONTROLLERS: Final = (
     "endpoints-controller",
     "endpointslice-controller",
     "disruption-controller",
+    "resourcequota-controller",
     "namespace-controller",
     "garbage-collector-controller",
 )
