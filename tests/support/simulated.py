@@ -16,7 +16,7 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
-from automation.rehearsal.provider.program import world
+from automation.rehearsal.provider.program import LIMITS, world
 from automation.rehearsal.provider.servicer import Servicer, cloud_of
 from automation.rehearsal.wire import decode, encode
 
@@ -224,7 +224,7 @@ def _change(answer: Any) -> Change:
 @contextmanager
 def connected(address: str) -> Generator[Provider]:
     """Connect to a provider that serves already."""
-    with grpc.insecure_channel(address) as channel:
+    with grpc.insecure_channel(address, options=LIMITS) as channel:
         yield Provider(channel)
 
 

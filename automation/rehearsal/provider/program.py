@@ -27,9 +27,13 @@ from automation.rehearsal.provider.table import DATA, load_table
 from automation.rehearsal.store import Store
 
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # the engine's own limit
+_LARGEST_METADATA: Final = 16 * 1024 * 1024  # what gRPC for Go takes
 LIMITS: Final = [
     ("grpc.max_receive_message_length", _LARGEST_MESSAGE),
     ("grpc.max_send_message_length", _LARGEST_MESSAGE),
+    # An object that is not ready stands whole in the details of the error, and those are metadata.
+    ("grpc.max_metadata_size", _LARGEST_METADATA),
+    ("grpc.absolute_max_metadata_size", _LARGEST_METADATA),
 ]
 """Options of whoever speaks the protocol here."""
 _PARENT_POLL: Final = 0.5  # seconds

@@ -19,6 +19,7 @@ from automation.rehearsal.backing.loopback import is_loopback, stray_server
 from automation.rehearsal.backing.releases import ReleaseCloud
 from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.provider.kinds import HELM_RELEASE
+from automation.rehearsal.provider.program import LIMITS
 from automation.rehearsal.provider.rules import Rules
 from automation.rehearsal.provider.servicer import Servicer
 from automation.rehearsal.store import Store
@@ -49,6 +50,7 @@ class Real(provider_pb2_grpc.ResourceProviderServicer):
         self.seen.append(request)
         if request.urn.endswith("bad"):
             detail = provider_pb2.ErrorResourceInitFailed(id="ns/bad", reasons=["ImagePullBackOff"])
+            detail.properties.CopyFrom(request.properties)
             status = status_pb2.Status(code=2, message="it is not ready")
             status.details.add().Pack(detail)
             context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
@@ -105,7 +107,7 @@ def provider(installed: Path, tmp_path: Path, real: Real, door: FakeDoor) -> Gen
         faults=Faults(Store(tmp_path / "cloud.db"), None),
         version="x",
     )
-    with grpc.insecure_channel(f"127.0.0.1:{ports[0]}") as channel:
+    with grpc.insecure_channel(f"127.0.0.1:{ports[0]}", options=LIMITS) as channel:
         servers[1].add_generic_rpc_handlers((Front(channel, releases, version="4.34.2+backed.4.25.0"),))
         for server in servers:
             server.start()
@@ -137,6 +139,15 @@ def test_what_the_real_provider_refuses_comes_through(provider: Provider) -> Non
     with pytest.raises(Refusal, match="it is not ready") as caught:
         provider.create("kubernetes:core/v1:ConfigMap", "bad", {})
     assert (caught.value.id, caught.value.reasons) == ("ns/bad", ("ImagePullBackOff",))
+
+
+def test_an_object_that_is_not_ready_comes_through_whole(provider: Provider) -> None:
+    """It is in the metadata of the answer, of which gRPC takes no more than 8 KiB unless told otherwise."""
+    provider.configure(kubeconfig=kubeconfig(HERE))
+    inputs = {"data": {"key": "x" * 200_000}}
+    with pytest.raises(Refusal, match="it is not ready") as caught:
+        provider.create("kubernetes:core/v1:ConfigMap", "bad", inputs)
+    assert caught.value.outputs == inputs
 
 
 @pytest.mark.parametrize(
