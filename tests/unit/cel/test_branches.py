@@ -134,3 +134,15 @@ def test_a_name_after_a_dot_and_a_list_that_grows_surprise_nothing(expression: s
         return
     answer = compile_unlimited(expression).evaluate(VIEW)
     assert found in {answer.kind, answer.outcome.value}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'''a\r\nb\rc''' == 'a\\nb\\nc'",
+        "quantity('1Gi').add(quantity('1Gi')).compareTo(quantity('2Gi')) == 0",
+    ],
+)
+def test_what_is_seldom_written_means_the_same(expression: str) -> None:
+    """Line ends of other systems, and a constant that is added."""
+    assert compile_unlimited(expression).evaluate(VIEW).outcome is Outcome.MATCH
