@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from components.cel.regex.code import RegexError
+from components.cel.problem import EvaluationError
+from components.cel.regex.code import MAX_CODE, RegexError
 from components.cel.regex.parser import RegexParser
+from components.cel.regex.pattern import computed_pattern
 from components.cel.selector import admit
 
 DEEP: Final = "expression nests too deeply"
@@ -148,3 +150,9 @@ def test_a_tree_that_takes_too_long_is_unsupported(pattern: str) -> None:
     parser = RegexParser(pattern)
     parser.parse()
     assert parser.unsupported
+
+
+def test_a_computed_pattern_that_is_too_long_is_unsupported() -> None:
+    """A literal one cannot be so long."""
+    with pytest.raises(EvaluationError, match="unsupported"):
+        computed_pattern("a" * (MAX_CODE + 1)).matches("a")
