@@ -4,7 +4,7 @@ Berth's own kind; the predecessor has none. Exactly one per environment folder.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from components.api import syntax
 from components.api.base import LATER, Document, Items, LabelMetadata, LabelSelector, Model, Ruled
 from components.api.budget import Budget, Quotas
 from components.api.codes import Code
+from components.api.conditions import Together, equal
 from components.api.policy_settings import Policies
 from components.api.promotion import Promotion
 from components.api.providers import AwsProvider, Providers
@@ -35,8 +36,23 @@ class FleetSurge(Model):
     """On one cluster, at one time."""
 
 
+def _counts_nodes(scheduling: "Scheduling") -> Iterator[Violation]:
+    """Yield a violation when the predecessor's order of choices has not its way of counting."""
+    if scheduling.strategy == "Compatible" and scheduling.accounting != "Node":
+        message = f"strategy Compatible counts nodes, so accounting cannot be {shown(scheduling.accounting)}"
+        yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")
+
+
+_BY_NODES: Final = {
+    "if": equal("strategy", "Compatible"),
+    "then": {"properties": {"accounting": {"enum": ["Node", None]}}},
+}
+
+
 class Scheduling(Ruled):
     """How replicas are placed."""
+
+    CONDITIONS: ClassVar = (Together(_counts_nodes, (_BY_NODES,)),)
 
     strategy: Literal["Spread", "Pack", "Cost", "Compatible"] = "Spread"
     """What decides between clusters that have room: `Spread` prefers those with fewest own replicas, `Pack` those with
@@ -60,12 +76,6 @@ class Scheduling(Ruled):
     repin_dwell: Duration | None = None
     """How long a cluster may be not ready before its replicas move to where there is room; they stay without it. `0s`
     moves them at once; no run knows yet since when a cluster has not been ready, so a longer time never passes."""
-
-    def rules(self) -> Iterator[Violation]:
-        """Check that the predecessor's order of choices has its way of counting."""
-        if self.strategy == "Compatible" and self.accounting != "Node":
-            message = f"strategy Compatible counts nodes, so accounting cannot be {shown(self.accounting)}"
-            yield Violation(Code.FIELD_CONFLICT, message, ("accounting",), hint="leave accounting out, or write `Node`")
 
 
 class SecretCopy(Model):
