@@ -248,6 +248,7 @@ def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:
     crowd = {replica: rank for rank, replica in enumerate(scale_down_order(work.olds, by_readiness=by_readiness))}
     paired = {successor for _, successor in work.leaving.values()}
     successors = [each for each in work.current if each not in paired]
+    arriving = work.arriving
     beside = {successor.cluster for successor in work.current}
     order = sorted(
         work.olds,
@@ -260,7 +261,7 @@ def _let_go(work: Work, number: int, *, by_readiness: bool) -> None:
         ),
     )
     for replica in order[:number]:
-        successor = None if unserved(replica) else _partner(replica.id, successors, work.arriving)
+        successor = None if unserved(replica) else _partner(replica.id, successors, arriving)
         reason = reasons[replica.id]
         if successor is None and replica.id not in moving and not unserved(replica):
             reason = Reason.SCALED_DOWN

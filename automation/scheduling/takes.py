@@ -78,7 +78,7 @@ class Takes:
         key = tuple(map(id, parts))
         total = self._sums.get(key)
         if total is None:
-            total = self._sums[key] = self._one(_sum(parts))
+            total = self._sums[key] = self._one(_sum((each, 1) for each in parts))
         return total
 
     def _one(self, amounts: Amounts) -> Amounts:
@@ -92,26 +92,26 @@ class Takes:
         return known[1]
 
     def _of_pods(self, pods: Iterable[tuple[Hardware, Decimal | None, Demand, int]]) -> Amounts:
-        total: dict[Kind, Fraction] = {}
-        for hardware, price, demand, times in pods:
-            key = (hardware.number, price, demand)
-            each = self._pods.get(key)
-            if each is None:
-                each = self._pods[key] = self._of_pod(hardware, price, demand)
-            for kind, number in each.items():
-                total[kind] = total.get(kind, Fraction(0)) + number * times
-        return total
+        return _sum((self._known_pod(hardware, price, demand), times) for hardware, price, demand, times in pods)
+
+    def _known_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
+        key = (hardware.number, price, demand)
+        known = self._pods.get(key)
+        if known is None:
+            known = self._pods[key] = self._of_pod(hardware, price, demand)
+        return known
 
     def _of_pod(self, hardware: Hardware, price: Decimal | None, demand: Demand) -> Amounts:
         share = Fraction(1) if self._whole_nodes else hardware.share(demand)
         taken = {devices(name): Fraction(count) for name, count in hardware.accelerators(demand).items()}
-        cost = (UNPRICED, Fraction(1)) if price is None else (COST, Fraction(price) * share)
-        return {**taken, NODES: share, cost[0]: cost[1]}
+        kind, cost = (UNPRICED, Fraction(1)) if price is None else (COST, Fraction(price) * share)
+        return {**taken, NODES: share, kind: cost}
 
 
-def _sum(parts: Iterable[Amounts]) -> Amounts:
+def _sum(parts: Iterable[tuple[Amounts, int]]) -> Amounts:
+    """Add up amounts, each so many times."""
     total: dict[Kind, Fraction] = {}
-    for each in parts:
-        for kind, number in each.items():
-            total[kind] = total.get(kind, Fraction(0)) + number
+    for amounts, times in parts:
+        for kind, number in amounts.items():
+            total[kind] = total.get(kind, Fraction(0)) + number * times
     return total

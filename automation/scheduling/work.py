@@ -160,17 +160,20 @@ class Work:
     @property
     def current(self) -> list[ReplicaId]:
         """Replicas of the target that run what is wanted: those that do not serve yet first, then by identity."""
-        live = [*self.kept, *(replica for replica, _, _ in self.changed)]
         arriving = self.arriving
-        identities = [*(each.id for each in live), *(new.id for new in self.new)]
+        identities = [*(each.id for each in self._up_to_date), *(new.id for new in self.new)]
         return sorted(identities, key=lambda each: (each not in arriving, each))
 
     @property
     def arriving(self) -> frozenset[ReplicaId]:
         """Those of ``current`` that do not serve yet, so that what goes for one of them goes after it serves."""
-        live = [*self.kept, *(replica for replica, _, _ in self.changed)]
-        begun = [each.id for each in live if each.entry.phase is Phase.STARTING]
+        begun = (each.id for each in self._up_to_date if each.entry.phase is Phase.STARTING)
         return frozenset([*begun, *(new.id for new in self.new)])
+
+    @property
+    def _up_to_date(self) -> list[ExistingReplica]:
+        """Live replicas that run what is wanted, or will in their place."""
+        return [*self.kept, *(replica for replica, _, _ in self.changed)]
 
     def release_for(self, reason: Reason) -> Amounts:
         """Return what a new replica may take beyond the limits for the sake of one that goes for it."""
