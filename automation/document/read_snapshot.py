@@ -20,7 +20,6 @@ from automation.document.snapshot_document import (
     ResourcesPart,
     SnapshotDocument,
     VersionPart,
-    usual_accounting,
 )
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
@@ -49,6 +48,7 @@ from automation.scheduling.snapshot import (
 from components.api.codes import Code
 from components.api.compose import compose
 from components.api.composed import MAX_BYTES
+from components.api.environment import usual_accounting
 from components.api.nodes import MappingNode, plain, written
 from components.api.source import Source
 from components.api.translate import translate

@@ -335,11 +335,6 @@ class OptionsPart(Part):
     under `Compatible`."""
 
 
-def usual_accounting(strategy: str) -> str:
-    """Return how room is counted where a document does not say: as an Environment of the same strategy has it."""
-    return "Node" if strategy == "Compatible" else "Device"
-
-
 class QuotaPart(Part):
     """What the replicas of one namespace may take together; what is left out has no limit."""
 

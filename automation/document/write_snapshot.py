@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from automation.document.snapshot_document import SnapshotDocument, usual_accounting
+from automation.document.snapshot_document import SnapshotDocument
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.resources import Resources, quantity
 from automation.scheduling.snapshot import Budget, Cluster, Deployment, Device, Pool, Quota, Snapshot
+from components.api.environment import usual_accounting
 
 
 def snapshot_document(snapshot: Snapshot) -> SnapshotDocument:

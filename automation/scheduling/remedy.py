@@ -155,7 +155,8 @@ class Remedies:
         """Find a cluster whose pools lack nothing but the network between the nodes of a gang, or leave for spot."""
         clusters = self._filters.everywhere
         for code, others in refused.items():
-            clusters &= self._filters.everywhere if code is Code.NO_MATCH else ~others
+            if code is not Code.NO_MATCH:
+                clusters &= ~others
         ways = f": {FABRIC_LINES}" if work.deployment.fabric is None else ""
         for position in self._filters.members(clusters):
             name = self._filters.clusters[position].name

@@ -36,6 +36,11 @@ class FleetSurge(Model):
     """On one cluster, at one time."""
 
 
+def usual_accounting(strategy: str | None) -> Literal["Device", "Node"]:
+    """Return how room is counted where nobody says: the predecessor's order of choices has its way of counting."""
+    return "Node" if strategy == "Compatible" else "Device"
+
+
 def _counts_nodes(scheduling: "Scheduling") -> Iterator[Violation]:
     """Yield a violation when the predecessor's order of choices has not its way of counting."""
     if scheduling.strategy == "Compatible" and scheduling.accounting != "Node":
@@ -59,7 +64,7 @@ class Scheduling(Ruled):
     most, `Cost` the cheapest; `Compatible` makes the predecessor's choices."""
 
     accounting: Literal["Device", "Node", "BestFit"] = Field(
-        default_factory=lambda data: "Node" if data.get("strategy") == "Compatible" else "Device"
+        default_factory=lambda data: usual_accounting(data.get("strategy"))
     )
     """What a pod takes: its devices under any packing, a whole node, or its devices under the best packing."""
 
