@@ -24,7 +24,6 @@ from automation.render.observation import (
     SeenPoolView,
 )
 from components.clusters.pool_facts import PoolFacts
-from components.clusters.sources import facts_of
 
 SECONDS = 15.0
 """What one cluster may take, its login included."""
@@ -58,7 +57,7 @@ def _asked(session: Session, situation: Situation, names: Iterable[str], seconds
             raise way
         with ClusterApi(way, seconds=seconds) as api:
             facts = read_cluster(api, environment=situation.fleet.name, clock=session.clock)
-        return seen_cluster(facts, _pools(situation, name))
+        return seen_cluster(facts, PoolFacts.of_cluster(situation.fleet, name))
 
     answers = ask_each(ask, ways, seconds=seconds)
     return [
@@ -66,15 +65,6 @@ def _asked(session: Session, situation: Situation, names: Iterable[str], seconds
         if isinstance(answer, NoAnswer)
         else _view(name, answer)
         for name, answer in answers.items()
-    ]
-
-
-def _pools(situation: Situation, name: str) -> list[PoolFacts]:
-    manifest = situation.fleet.clusters[name]
-    wakes = facts_of(manifest.source).wakes_claimed_pools
-    return [
-        PoolFacts.from_spec(manifest, pool, situation.fleet.classes[pool.class_name], scales_from_zero=wakes)
-        for pool in manifest.spec.node_pools
     ]
 
 

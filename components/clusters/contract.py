@@ -13,7 +13,6 @@ import pulumi
 
 from components.api.fleet import Fleet
 from components.clusters.pool_facts import PoolFacts
-from components.clusters.sources import facts_of
 from components.lock_model import HeldPool
 
 if TYPE_CHECKING:
@@ -74,8 +73,6 @@ class ClusterArgs:
         """
         cluster = fleet.clusters[name]
         environment = fleet.environment.spec
-        wakes = facts_of(cluster.source).wakes_claimed_pools
-        kept = {pool.pool: PoolFacts.from_held(cluster, pool) for pool in held or ()}
         return cls(
             name=name,
             source=cluster.source,
@@ -86,11 +83,7 @@ class ClusterArgs:
             release=release,
             taints=tuple((taint.key, taint.value or "", taint.effect) for taint in cluster.spec.taints),
             labels=MappingProxyType(dict(sorted(cluster.metadata.labels.items()))),
-            pools=tuple(
-                kept.get(pool.name)
-                or PoolFacts.from_spec(cluster, pool, fleet.classes[pool.class_name], scales_from_zero=wakes)
-                for pool in cluster.spec.node_pools
-            ),
+            pools=PoolFacts.of_cluster(fleet, name, held=held or ()),
             protect=environment.protect and not cluster.spec.removing,
             lost=cluster.spec.lost,
             owner=environment.owner or "",

@@ -4,12 +4,15 @@ The same facts describe a pool that Berth makes and one that was there: a Pool c
 policies judge placements by them. How a cloud makes the nodes is not here.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
 
+from components.api.fleet import Fleet
 from components.api.inference_class import Device, InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool
+from components.clusters.sources import facts_of
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
 from components.lock_model import HeldPool
 
@@ -74,6 +77,20 @@ class PoolFacts:
             "provisioned": self.provisioned,
             "devices": [dict(device) for device in self.devices],
         }
+
+    @classmethod
+    def of_cluster(cls, fleet: Fleet, name: str, *, held: Iterable[HeldPool] = ()) -> tuple[Self, ...]:
+        """Read the facts of all pools of a cluster, in the order of its manifest.
+
+        ``held`` are the pools that stay as they are although their manifest says otherwise.
+        """
+        cluster = fleet.clusters[name]
+        wakes = facts_of(cluster.source).wakes_claimed_pools
+        kept = {pool.pool: cls.from_held(cluster, pool) for pool in held}
+        return tuple(
+            kept.get(pool.name) or cls.from_spec(cluster, pool, fleet.classes[pool.class_name], scales_from_zero=wakes)
+            for pool in cluster.spec.node_pools
+        )
 
     @classmethod
     def from_spec(

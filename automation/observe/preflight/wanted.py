@@ -8,7 +8,6 @@ from automation.scheduling.storage import storage_class
 from components.api.fleet import Fleet
 from components.checks.check_lock import footprint
 from components.clusters.pool_facts import PoolFacts
-from components.clusters.sources import facts_of
 from components.serving.catalogue import load_release
 from components.serving.release import VersionRange
 
@@ -48,11 +47,10 @@ class Wanted:
         manifest = fleet.clusters[name]
         release = load_release(manifest.spec.release or fleet.environment.spec.release)
         parts = release.parts_for(pools=bool(manifest.spec.node_pools))
-        wakes = facts_of(manifest.source).wakes_claimed_pools
-        pools = []
-        for pool in manifest.spec.node_pools:
-            facts = PoolFacts.from_spec(manifest, pool, fleet.classes[pool.class_name], scales_from_zero=wakes)
-            pools.append(WantedPool(facts, facts.min_nodes if manifest.provisioned else pool.node_count))
+        pools = tuple(
+            WantedPool(facts, facts.min_nodes if manifest.provisioned else pool.node_count)
+            for pool, facts in zip(manifest.spec.node_pools, PoolFacts.of_cluster(fleet, name), strict=True)
+        )
         covered = [
             f"{namespace}/{cache.name}"
             for (namespace, _), cache in sorted(fleet.caches.items())
@@ -65,7 +63,7 @@ class Wanted:
             environment=fleet.name,
             provisioned=manifest.provisioned,
             kubernetes=release.constraints.kubernetes,
-            pools=tuple(pools),
+            pools=pools,
             groups={group: part.name for part in parts for group in part.provides},
             drivers={driver: part for driver, part in _DRIVERS.items() if part in installed},
             storage_class=storage_class(manifest),
