@@ -111,7 +111,8 @@ def _remove_volumes(api: Api) -> None:
 
 
 def _publish(api: Api, machines: Mapping[str, Machine]) -> None:
-    drivers = [driver for driver, chart in _DRIVERS.items() if chart in charts.installed(api)]
+    installed = charts.installed(api)
+    drivers = [driver for driver, chart in _DRIVERS.items() if chart in installed]
     published = {each["metadata"]["name"] for each in api.items(_SLICES)}
     for name, machine in machines.items():
         if not machine.gpus or all(f"{name}-{driver}" in published for driver in drivers):
