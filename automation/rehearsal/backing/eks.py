@@ -3,7 +3,7 @@
 The machine is the launch template's or the group's own. Of machines without GPUs only their size matters.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class Group:
         return made
 
 
-def group(row: Row, templates: Callable[[], Iterable[Row]]) -> Group:
+def group(row: Row, templates: Iterable[Row]) -> Group:
     """Read a node group; raises UsageError for a machine type whose devices are not known."""
     outputs: dict[str, Any] = row.outputs
     kind = _instance_type(outputs, templates)
@@ -73,9 +73,9 @@ def cluster_key_of(row: Row) -> str:
     return f"{row.scope}|{row.id}"
 
 
-def _instance_type(outputs: dict[str, Any], templates: Callable[[], Iterable[Row]]) -> str:
+def _instance_type(outputs: dict[str, Any], templates: Iterable[Row]) -> str:
     template = lookup(outputs, "launchTemplate.id")
-    found = next((each for each in templates() if each.id == template), None) if template else None
+    found = next((each for each in templates if each.id == template), None)
     if found is not None:
         return str(found.outputs["instanceType"])
     return str((outputs.get("instanceTypes") or [""])[0])

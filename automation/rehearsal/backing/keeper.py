@@ -161,7 +161,7 @@ class Keeper:
             rows = [each for each in transaction.select(type_=NODE_GROUP) if each.id == group_id]
             templates = transaction.select(type_=LAUNCH_TEMPLATE)
         for row in rows:
-            wanted = group(row, lambda: templates)
+            wanted = group(row, templates)
             self._settle_group(self._named(wanted.cluster), wanted)
 
     def _at(self, server: str) -> Api:
@@ -201,7 +201,7 @@ class Keeper:
             live = {cluster_key_of(row) for row in transaction.select(type_=CLUSTER)}
             rows = transaction.select(type_=NODE_GROUP)
             templates = transaction.select(type_=LAUNCH_TEMPLATE)
-        groups = [group(row, lambda: templates) for row in rows]
+        groups = [group(row, templates) for row in rows]
         for kept, joined in known.values():
             if kept.key not in live:
                 self._end(kept)

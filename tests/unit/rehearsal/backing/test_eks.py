@@ -23,7 +23,7 @@ def node_group(**outputs: Any) -> Row:
 def test_a_group_is_read_with_its_machine_labels_and_taints() -> None:
     """As EKS writes effects, and as Kubernetes does."""
     taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
-    found = group(node_group(instanceTypes=["g6e.12xlarge"], labels={"pool": "gpu"}, taints=[taint]), list)
+    found = group(node_group(instanceTypes=["g6e.12xlarge"], labels={"pool": "gpu"}, taints=[taint]), [])
     nodes = found.nodes()
     assert (found.cluster, found.machine.gpus, list(nodes)) == ("east", 4, ["gpu-0", "gpu-1"])
     made = nodes["gpu-1"]
@@ -35,13 +35,13 @@ def test_a_group_is_read_with_its_machine_labels_and_taints() -> None:
 def test_the_machine_of_a_launch_template_counts() -> None:
     """A pool with a fabric names its machine there."""
     templates = [row(LAUNCH_TEMPLATE, "sim-lt-1", instanceType="p5.48xlarge")]
-    found = group(node_group(launchTemplate={"id": "sim-lt-1"}), lambda: templates)
+    found = group(node_group(launchTemplate={"id": "sim-lt-1"}), templates)
     assert (found.machine.name, found.machine.efa) == ("p5.48xlarge", 32)
 
 
 def test_the_systems_machine_has_no_devices() -> None:
     """And no label that says otherwise."""
-    found = group(node_group(instanceTypes=[facts.SYSTEM_INSTANCE_TYPE]), list)
+    found = group(node_group(instanceTypes=[facts.SYSTEM_INSTANCE_TYPE]), [])
     assert found.machine.gpus == 0
     assert "nvidia.com/gpu.present" not in found.nodes()["gpu-0"]["metadata"]["labels"]
 
@@ -49,4 +49,4 @@ def test_the_systems_machine_has_no_devices() -> None:
 def test_a_machine_whose_devices_are_not_known_is_refused() -> None:
     """Made-up devices would prove nothing."""
     with pytest.raises(UsageError, match=r"no machine type p9\.huge of aws"):
-        group(node_group(instanceTypes=["p9.huge"]), list)
+        group(node_group(instanceTypes=["p9.huge"]), [])
