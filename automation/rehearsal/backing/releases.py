@@ -56,13 +56,14 @@ class ReleaseCloud:
 
     def create(self, target: Target, inputs: dict[str, Any], *, preview: bool) -> Live:
         """Install a release."""
+        del target
         inputs = without_nulls(inputs)
         if preview:
             return Live(id="", outputs={**inputs, "status": UNKNOWN})
         bare = plain(inputs)
         if self._find(bare["namespace"], bare["name"]) is not None:
             raise Refused(f"failed to create release {bare['name']!r}: cannot re-use a name that is still in use")
-        return Live(id=f"{bare['namespace']}/{bare['name']}", outputs=self._install(target, inputs))
+        return Live(id=f"{bare['namespace']}/{bare['name']}", outputs=self._install(inputs))
 
     def read(self, target: Target, inputs: dict[str, Any], outputs: dict[str, Any]) -> Live | None:
         """Look whether a release is installed."""
@@ -72,9 +73,9 @@ class ReleaseCloud:
 
     def update(self, target: Target, olds: dict[str, Any], inputs: dict[str, Any], *, preview: bool) -> dict[str, Any]:
         """Upgrade a release."""
-        del olds
+        del target, olds
         inputs = without_nulls(inputs)
-        return {**inputs, "status": UNKNOWN} if preview else self._install(target, inputs)
+        return {**inputs, "status": UNKNOWN} if preview else self._install(inputs)
 
     def delete(self, target: Target, outputs: dict[str, Any]) -> None:
         """Uninstall a release."""
@@ -87,8 +88,7 @@ class ReleaseCloud:
         del arguments
         raise Refused(f"{token} is not known here")
 
-    def _install(self, target: Target, inputs: dict[str, Any]) -> dict[str, Any]:
-        del target
+    def _install(self, inputs: dict[str, Any]) -> dict[str, Any]:
         bare = plain(inputs)
         release = {key: bare[key] for key in _REMEMBERED if key in bare}
         revision = self._ask("install", release=release)["revision"]
