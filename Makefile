@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine crash test-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
+.PHONY: help demo test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
