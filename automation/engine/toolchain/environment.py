@@ -22,7 +22,6 @@ ENVIRONMENTS_VARIABLE: Final = "BERTH_ENVIRONMENTS"
 SIMULATED_PASSPHRASE: Final = "simulated"  # noqa: S105 - it protects nothing, and says so
 """The passphrase of every simulated stack: there is no secret in one."""
 
-_MARKS: Final = frozenset({SIMULATED_VARIABLE, BACKED_VARIABLE})
 _KEPT_WHEN_SIMULATED: Final = frozenset(
     {
         "PULUMI_CONTINUE_ON_ERROR",
@@ -38,7 +37,6 @@ _KEPT_WHEN_SIMULATED: Final = frozenset(
 
 _NO_DOWNLOADS: Final = "^.*$=https://simulated.invalid"
 """Sends every plugin download to a name that cannot exist, also those that somebody asks for by hand."""
-
 
 _ONLY_LOOPBACK: Final = {
     # Go never takes a proxy to the loopback interface, and always to everywhere else: there is none at this address.
@@ -66,9 +64,8 @@ def engine_environment(
     own = _simulated(layout) if simulated else _real(layout, base)
     left = {} if simulated else _left_over(layout, base)
     kept = {name: value for name, value in base.items() if name not in left and (not simulated or _is_harmless(name))}
-    if not layout.backed:
-        kept.pop(BACKED_VARIABLE, None)
-    elif simulated:
+    kept.pop(BACKED_VARIABLE, None)  # a backed run sets it anew
+    if simulated and layout.backed:
         kept = {name: value for name, value in kept.items() if name.lower() not in _PROXIES}
     common = {
         "PATH": _path(layout, base, toolchain),
@@ -161,7 +158,7 @@ def _left_over(layout: Layout, base: Mapping[str, str]) -> dict[str, str]:
         found |= {
             name: value
             for name, value in own.items()
-            if base.get(name) == value and (says_so or value.startswith(inside) or name in _MARKS)
+            if base.get(name) == value and (says_so or value.startswith(inside) or name == SIMULATED_VARIABLE)
         }
     return found
 
