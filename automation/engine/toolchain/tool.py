@@ -41,11 +41,6 @@ class Files:
     name: str
     checksums: str
 
-    @property
-    def is_archive(self) -> bool:
-        """Whether the file has to be unpacked."""
-        return self.name.endswith(".tar.gz")
-
 
 @dataclass(frozen=True, slots=True)
 class Release:
