@@ -18,7 +18,7 @@ from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import EndpointSelector, ModelService
 from components.api.near import did_you_mean
 from components.api.nodes import PathPart
-from components.api.placeable import Placeability
+from components.api.placeable import Placeability, Refusal
 from components.api.reading import Reading
 from components.api.selectors import Failing, expressions, inner
 from components.api.source import Source
@@ -56,14 +56,18 @@ def advise(reading: Reading, failing: Failing) -> None:
         _service(reading, service_source, service)
     for deployment_source, deployment in reading.documents(ModelDeployment):
         refusal = fleet.refusal(deployment)
-        path = refusal.path(deployment) if refusal is not None else ()
-        if refusal is not None and not _told(deployment, path, refusal.message, failing):
-            message, hint = (
-                f"no cluster can ever take this deployment: {refusal.message}",
-                _label_hint(reading, deployment),
-            )
-            within = inner(refusal.position) if refusal.position else None
-            deployment_source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint, inner=within)
+        if refusal is not None:
+            _refused(reading, deployment_source, deployment, refusal, failing)
+
+
+def _refused(reading: Reading, source: Source, deployment: ModelDeployment, refusal: Refusal, failing: Failing) -> None:
+    path = refusal.path(deployment)
+    if _told(deployment, path, refusal.message, failing):
+        return
+    message = f"no cluster can ever take this deployment: {refusal.message}"
+    within = inner(refusal.position) if refusal.position else None
+    hint = _label_hint(reading, deployment)
+    source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint, inner=within)
 
 
 def _told(deployment: ModelDeployment, path: tuple[PathPart, ...], refusal: str, failing: Failing) -> bool:
