@@ -28,6 +28,7 @@ def backing(
     import signal
     import sys
     import threading
+    import time
 
     from automation.cli.sinks import Sinks
     from automation.engine.toolchain.ensure import ensure
@@ -47,9 +48,9 @@ def backing(
     if with_parent:
         threading.Thread(target=lambda: (sys.stdin.buffer.read(), ended.set()), daemon=True).start()
     chosen = {tool.name: programs[tool.name] for tool in kubernetes_tools(minor)}
-    with Keeper(chosen, layout, say=sinks.say) as keeper:
+    with Keeper(chosen, layout, say=sinks.say):
         sinks.say(f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters")
-        while not ended.is_set() and not keeper.wait(0.2):
-            pass
+        while not ended.is_set():
+            time.sleep(0.2)
         sinks.say("ending all control planes")
     return 0

@@ -78,7 +78,6 @@ class Keeper:
             "list": self._list,
             "end": self._end_program,
             "restart": self._restart,
-            "stop": self._done.set,
         }
         layout.simulated.mkdir(parents=True, exist_ok=True)
         with ExitStack() as undo:
@@ -105,10 +104,6 @@ class Keeper:
     ) -> None:
         self._done.set()
         self._undo.close()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until somebody asks it to end; gives whether that happened in time."""
-        return self._done.wait(seconds)
 
     # -- what it is asked ----------------------------------------------------------------------------------------------
 
