@@ -29,7 +29,6 @@ _BETWEEN_LOOKS: Final = 0.2
 _TYPE: Final = "berth.dev/stand-in-of-a-release"
 _ATTEMPTS: Final = 3
 _CONFLICT: Final = 409
-_NOT_FOUND: Final = 404
 
 
 def install(api: Api, release: Mapping[str, Any]) -> int:
@@ -59,7 +58,7 @@ def find(api: Api, namespace: str, name: str) -> dict[str, Any] | None:
     try:
         found = api.get(f"{_secrets(namespace)}/{_secret_name(name)}")
     except ApiError as error:
-        if error.status == _NOT_FOUND:
+        if error.not_found:
             return None
         raise
     release: dict[str, Any] = json.loads(base64.b64decode(found["data"]["release"]))
@@ -71,7 +70,7 @@ def uninstall(api: Api, namespace: str, name: str) -> None:
     try:
         api.delete(f"{_secrets(namespace)}/{_secret_name(name)}")
     except ApiError as error:
-        if error.status != _NOT_FOUND:
+        if not error.not_found:
             raise
 
 

@@ -25,7 +25,6 @@ _SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
 _DRIVERS: Final = {GPU_DRIVER: charts.GPU_CHART, EFA_DRIVER: charts.EFA_CHART}
 _VOLUMES: Final = "/api/v1/persistentvolumes"
 _VOLUME: Final = "stand-in-"
-_NOT_FOUND: Final = 404
 
 
 def play(api: Api, machines: Mapping[str, Machine]) -> None:
@@ -44,7 +43,7 @@ def _each(api: Api, path: str, act: Callable[[Api, str, Object], None]) -> None:
     try:
         found = api.items(path)
     except ApiError as error:
-        if error.status == _NOT_FOUND:  # its kind is not defined there
+        if error.not_found:  # its kind is not defined there
             return
         raise
     root, _, plural = path.rpartition("/")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _SECONDS: Final = 30.0
+_NOT_FOUND: Final = 404
 
 
 class ApiError(DriverError):
@@ -29,6 +30,11 @@ class ApiError(DriverError):
     def __init__(self, summary: str, *, status: int) -> None:
         super().__init__(summary)
         self.status = status
+
+    @property
+    def not_found(self) -> bool:
+        """Whether there is no such object, or no such kind."""
+        return self.status == _NOT_FOUND
 
 
 class Api:
