@@ -10,6 +10,7 @@ from automation.rehearsal.kubernetes.api import ApiError
 from automation.rehearsal.kubernetes.machines import machine
 from automation.rehearsal.kubernetes.nodes import node
 from components.errors import TimedOut
+from components.serving.catalogue import load_release
 from tests.support.fake_objects import FakeApi
 
 if TYPE_CHECKING:
@@ -162,7 +163,8 @@ def test_definitions_are_taken_without_their_texts() -> None:
 
 
 def test_definitions_come_from_modules_with_a_checksum() -> None:
-    """Of charts that the releases of the serving stack name, and held to what Go says of their content."""
+    """Of charts that the release of the serving stack names, and held to what Go says of their content."""
+    assert definitions.SOURCES.keys() <= {each.chart for each in load_release("default").components}
     for chart, sources in definitions.SOURCES.items():
         assert sources, chart
         assert all(each.sum.startswith("h1:") and each.names for each in sources)
