@@ -10,7 +10,6 @@ from automation.cli.options import Talk, Where
 if TYPE_CHECKING:
     from automation.cli.sinks import Sinks
     from automation.render.observation import ObservationView
-    from components.api.fleet import Fleet
 
 _WHERE = Where()
 
@@ -53,30 +52,21 @@ def observe(
     timeout
         Seconds that one cluster may take, its login included.
     """
+    from automation.cli.clusters import require_clusters
     from automation.cli.running import session_for
     from automation.driver.observing import observe as run
     from automation.driver.reading import read_manifests_of, read_situation
 
     sinks = show.sinks_for("json" if show.form == "json" else "table")
-    chosen = _chosen(read_manifests_of(where.workspace())[0], clusters)
+    fleet, _ = read_manifests_of(where.workspace())
+    require_clusters(fleet, clusters)
+    # One that is lost is looked at only by its name.
+    chosen = clusters or [name for name, each in fleet.clusters.items() if not each.spec.lost]
     with session_for(where, sinks) as session:
         situation = read_situation(session, create=False, missing_ok=True, lenient=True)
         view = run(session, situation, chosen, seconds=timeout)
     _print(sinks, show.form, view)
     return 0
-
-
-def _chosen(fleet: "Fleet", names: tuple[str, ...]) -> list[str]:
-    """Return the clusters that are meant; one that is lost is never among all."""
-    from components.api.near import did_you_mean
-    from components.errors import UsageError
-
-    for name in names:
-        if name not in fleet.clusters:
-            known = sorted(fleet.clusters)
-            meant = did_you_mean(name, known) or f"it has: {', '.join(known) or 'none'}"
-            raise UsageError(f"there is no InferenceCluster {name!r} in {fleet.name}", help=meant)
-    return sorted(names) or [name for name, each in fleet.clusters.items() if not each.spec.lost]
 
 
 def _print(sinks: "Sinks", form: str, view: "ObservationView") -> None:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from automation.observe.access import Access
     from automation.observe.api import NoAnswer
     from automation.observe.preflight.wanted import Wanted
-    from components.api.fleet import Fleet
 
 _SHOW = Show()
 _WHERE = Where()
@@ -46,6 +45,7 @@ def preflight(
     timeout
         Seconds that the whole may take.
     """
+    from automation.cli.clusters import require_clusters
     from automation.driver.reading import read_manifests_of
     from automation.observe.api import NoAnswer
     from automation.observe.preflight.wanted import Wanted
@@ -55,7 +55,7 @@ def preflight(
     sinks = show.sinks()
     workspace = where.workspace()
     fleet, _ = read_manifests_of(workspace)
-    _require_cluster(fleet, cluster)
+    require_clusters(fleet, [cluster])
     access = _kept(where, sinks, cluster, context) if kubeconfig is None else _given(kubeconfig, context)
     checks, unknown = _asked(access, Wanted.of(fleet, cluster), timeout)
     view = PreflightView(
@@ -76,18 +76,6 @@ def preflight(
     if unknown:
         return AuthError.exit_code
     return 0 if view.ready else 1
-
-
-def _require_cluster(fleet: "Fleet", name: str) -> None:
-    from components.api.near import did_you_mean
-    from components.errors import UsageError
-
-    if name not in fleet.clusters:
-        known = sorted(fleet.clusters)
-        raise UsageError(
-            f"there is no InferenceCluster {name!r} in {fleet.name}",
-            help=did_you_mean(name, known) or f"it has: {', '.join(known) or 'none'}",
-        )
 
 
 def _given(path: Path, context: str) -> "Access":
