@@ -115,13 +115,12 @@ def _asked(access: "Access | NoAnswer", wanted: "Wanted", seconds: float) -> "tu
     from automation.observe.preflight.run import preflight as run
 
     def ask(_: str) -> "tuple[Check, ...]":
-        assert not isinstance(access, NoAnswer)
+        if isinstance(access, NoAnswer):
+            raise access
         with ClusterApi(access, seconds=seconds) as api:
             return run(api, wanted)
 
-    answer = (
-        access if isinstance(access, NoAnswer) else ask_each(ask, [wanted.cluster], seconds=seconds)[wanted.cluster]
-    )
+    answer = ask_each(ask, [wanted.cluster], seconds=seconds)[wanted.cluster]
     if not isinstance(answer, NoAnswer):
         return answer, False
     fix = answer.fix or f"berth preflight {wanted.cluster} -e {wanted.environment} --kubeconfig FILE asks as another"
