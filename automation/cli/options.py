@@ -76,11 +76,6 @@ class Where:
         """Take what is backed as simulated too."""
         object.__setattr__(self, "simulated", self.simulated or self.backed)
 
-    @property
-    def option(self) -> str:
-        """The option that chooses this kind of run, with a blank before it; empty for a real one."""
-        return " --backed" if self.backed else " --simulated" if self.simulated else ""
-
     def workspace(self) -> "Workspace":
         """Find the project and the environment; raises UsageError where there is none."""
         from automation.driver.workspace import Workspace

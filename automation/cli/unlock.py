@@ -29,8 +29,8 @@ def unlock(
     from automation.render.text import line
 
     sinks = show.sinks()
-    release = f"berth unlock -e {where.env}{where.option} --force"
     with session_for(where, sinks, manifests=False) as session:
+        release = f"berth unlock -e {where.env}{session.workspace.option} --force"
         freed = free_leases(session, force=force, release=release)
     if sinks.machine:
         stacks = sorted({str(each.stack) for each in freed})
