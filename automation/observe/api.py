@@ -45,13 +45,18 @@ class NoAnswer(Exception):
 
     @property
     def silent(self) -> bool:
-        """Whether no API server answered, so that asking more is in vain."""
+        """Whether no API server answered."""
         return self.status == 0
 
     @property
     def unauthorized(self) -> bool:
         """Whether the server does not know who asks."""
         return self.status == _UNAUTHORIZED
+
+    @property
+    def final(self) -> bool:
+        """Whether every other question would get the same answer, so that asking more is in vain."""
+        return self.silent or self.unauthorized
 
     @property
     def forbidden(self) -> bool:

@@ -44,7 +44,7 @@ def read_cluster(api: ClusterApi, *, environment: str, clock: Callable[[], datet
         try:
             return Fact(at, read())
         except NoAnswer as error:
-            if error.silent or error.unauthorized:
+            if error.final:
                 raise
             return Fact(at, trouble=error)
 
@@ -69,7 +69,7 @@ def is_ready(api: ClusterApi) -> bool:
     try:
         return api.text("/readyz").strip() == "ok"
     except NoAnswer as error:
-        if error.silent or error.unauthorized or error.forbidden:
+        if error.final or error.forbidden:
             raise
         return False
 

@@ -74,7 +74,7 @@ class _Preflight:
         try:
             return read()
         except NoAnswer as error:
-            if error.silent or error.unauthorized:
+            if error.final:
                 raise
             if name not in _OF_CLAIMS or not error.not_found:  # without the API there are none, and that is said
                 self._unread.append(Check(name, Status.PROBLEM, str(error), "readable", error.fix))

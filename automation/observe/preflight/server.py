@@ -153,7 +153,7 @@ def _binding(api: ClusterApi) -> str:
     try:
         who = api.user()
     except NoAnswer as error:
-        if error.silent or error.unauthorized:
+        if error.final:
             raise
         who = "USER"
     named = who.removeprefix(account)
