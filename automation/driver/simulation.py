@@ -9,7 +9,7 @@ from automation.engine.toolchain.kubernetes import PROVIDER
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.simulated import prepare
 from automation.rehearsal.backing.door import RECORD, Door
-from automation.rehearsal.install import Backing, install
+from automation.rehearsal.install import Backing, install, script
 from components.errors import ToolchainError, UsageError
 
 
@@ -58,4 +58,4 @@ def stand_in_programs(record: Path) -> dict[str, str]:
         "from automation.rehearsal.backing.token_program import main\n"
         f"sys.exit(main(sys.argv[1:], Path({str(record)!r})))\n"
     )
-    return {"aws": f"#!/bin/sh\n'''exec' '{sys.executable}' \"$0\" \"$@\"\n' '''\n{body}"}
+    return {"aws": script(Path(sys.executable), body)}

@@ -138,14 +138,18 @@ def _place(folder: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _launcher(interpreter: Path, settings: Path, module: str) -> str:
-    """Write a launcher that starts fast: Python directly, or through the shell when the path is too long or odd."""
-    body = (
+    return script(
+        interpreter,
         "from pathlib import Path\n"
         "from automation.rehearsal.provider.bare import leave_sdk_out\n"
         "leave_sdk_out()\n"
         f"from automation.rehearsal.{module} import serve\n"
-        f"serve(Path({str(settings)!r}))\n"
+        f"serve(Path({str(settings)!r}))\n",
     )
+
+
+def script(interpreter: Path, body: str) -> str:
+    """Make a program that starts fast: Python directly, or through the shell when the path is too long or odd."""
     first = f"#!{interpreter} -u"
     if len(first) <= _LONGEST_SHEBANG and not re.search(r"\s", str(interpreter)):
         return f"{first}\n{body}"
