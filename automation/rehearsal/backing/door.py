@@ -71,5 +71,5 @@ def write_record(record: Path, *, port: int, key: bytes) -> None:
     """Say where the keeper of this process is."""
     scratch = record.with_name(f"{record.name}.{os.getpid()}")
     with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump({"port": port, "key": key.hex(), "pid": os.getpid()}, file)
+        json.dump({"port": port, "key": key.hex()}, file)
     scratch.replace(record)

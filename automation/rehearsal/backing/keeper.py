@@ -183,7 +183,6 @@ class Keeper:
             "server": local.server,
             "kubeconfig": str(local.kubeconfig),
             "pids": dict(local.pids),
-            "nodes": sum(each.count for each in kept.groups.values()),
         }
 
     # -- what it sees --------------------------------------------------------------------------------------------------
