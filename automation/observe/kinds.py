@@ -60,14 +60,13 @@ class Difference:
         return f"{self.name} is {self.found or 'not published'}, the class says {self.said}"
 
 
-def kind_of(device: Published, kinds: Sequence[Kind]) -> Kind | None:
+def kind_of(device: DeviceView, kinds: Sequence[Kind]) -> Kind | None:
     """Return the kind that a device is: of its driver, the one from which it differs least, the first of equal ones.
 
     A device whose ``type`` is another than every kind's is none of them: a MIG slice is no GPU.
     """
-    view = view_of(device)
-    own = [each for each in kinds if each.driver == device.driver and not _of_other_type(each.view, view)]
-    return min(own, key=lambda each: len(differences(each.view, view)), default=None)
+    own = [each for each in kinds if each.driver == device.driver and not _of_other_type(each.view, device)]
+    return min(own, key=lambda each: len(differences(each.view, device)), default=None)
 
 
 def view_of(device: Published) -> DeviceView:

@@ -101,7 +101,7 @@ def _holders(facts: ClusterFacts, pools: Sequence[SeenPool]) -> list[Holder]:
         for key in claim.devices:
             device = devices.get(key)
             pool = pool_of.get(device.node) if device is not None else None
-            kind = kind_of(device, pool.kinds) if device is not None and pool is not None else None
+            kind = kind_of(view_of(device), pool.kinds) if device is not None and pool is not None else None
             if pool is not None and kind is not None:
                 before = held.get((who, pool.name), Holder(who, pool.name, {}))
                 counts = {**before.devices, kind.name: before.devices.get(kind.name, 0) + 1}

@@ -85,10 +85,11 @@ def _seen_node(node: Node, kinds: Sequence[Kind], devices: Sequence[Published] |
     counts = dict.fromkeys((kind.name for kind in kinds), 0)
     found: dict[tuple[str, Difference], None] = {}
     for device in devices:
-        kind = kind_of(device, kinds)
+        view = view_of(device)
+        kind = kind_of(view, kinds)
         if kind is not None:
             counts[kind.name] += not device.barred
-            found |= dict.fromkeys((kind.name, each) for each in differences(kind.view, view_of(device)))
+            found |= dict.fromkeys((kind.name, each) for each in differences(kind.view, view))
     why += [
         f"publishes {counts[kind.name]} of {kind.count} {kind.name}" for kind in kinds if counts[kind.name] < kind.count
     ]

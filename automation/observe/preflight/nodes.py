@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from automation.engine.toolchain.finding import Check, Status
 from automation.observe.facts import PLUGIN_RESOURCE, Node, Published
-from automation.observe.kinds import kind_of
+from automation.observe.kinds import kind_of, view_of
 from automation.observe.lowering import version_key
 from automation.observe.pool import SeenNode, SeenPool, tolerated
 from automation.observe.preflight.wanted import Wanted, WantedPool
@@ -58,8 +58,9 @@ def _labels(wanted: Wanted, pool: WantedPool, seen: SeenPool, candidates: Sequen
 
 def _unlabelled(seen: SeenPool, nodes: Iterable[Node], devices: Iterable[Published]) -> list[str]:
     """Return nodes of no pool that publish a device of this one's kinds: the label may just be missing."""
-    publishing = {each.node for each in devices if kind_of(each, seen.kinds) is not None}
-    return sorted(each.name for each in nodes if each.name in publishing and Label.POOL.value not in each.labels)
+    of_none = {each.name for each in nodes if Label.POOL.value not in each.labels}
+    own = (each for each in devices if each.node in of_none and kind_of(view_of(each), seen.kinds) is not None)
+    return sorted({each.node for each in own})
 
 
 def _condition(seen: SeenPool) -> Check:
