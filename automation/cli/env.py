@@ -36,10 +36,9 @@ def env(
     layout = Layout.find(backed=backed)
     toolchain = ensure(layout, progress=sinks.say)
     if simulated or backed:
-        from automation.driver.simulation import prepare_backing, prepare_simulation
+        from automation.driver.simulation import prepare_simulation
 
-        prepare = prepare_backing if backed else prepare_simulation
-        prepare(layout)
+        prepare_simulation(layout)
     variables = plain_environment(layout, simulated=simulated or backed, base=os.environ, toolchain=toolchain)
     changes = environment_changes(variables, base=os.environ)
     if sinks.machine:

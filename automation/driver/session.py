@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from automation.driver.reporter import Reporter
-from automation.driver.simulation import prepare_backing, prepare_simulation
+from automation.driver.simulation import prepare_simulation
 from automation.driver.workspace import Workspace
 from automation.engine.interruption import Interruption
 from automation.engine.provisions import Provisions
@@ -54,9 +54,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         )
     read_project(layout.project_file)  # the engine's words about a broken one name no place
     toolchain = ensure(layout, progress=reporter.phase)
-    if workspace.backed:
-        prepare_backing(layout)
-    elif workspace.simulated:
+    if workspace.simulated:
         prepare_simulation(layout)
     environment = engine_environment(layout, simulated=workspace.simulated, base=os.environ, toolchain=toolchain)
     runner = PulumiRunner(

@@ -14,16 +14,26 @@ from components.errors import ToolchainError, UsageError
 
 
 def prepare_simulation(layout: Layout) -> None:
-    """Make the simulated home, backend and project, and place the simulated providers; cheap when all is there."""
-    prepare(layout)
-    install(layout.simulated_home, interpreter=Path(sys.executable), database=layout.simulated_clouds)
+    """Make the simulated home, backend and project, and place the simulated providers; cheap when all is there.
 
-
-def prepare_backing(layout: Layout) -> None:
-    """Do the same for a backed run, with the real Kubernetes provider and the stand-ins of the clouds' programs.
-
-    Raises UsageError when nobody keeps control planes here, and ToolchainError without the provider.
+    A backed run gets the real Kubernetes provider, and the stand-ins of the clouds' programs. Raises UsageError when
+    nobody keeps control planes for it, and ToolchainError without the provider.
     """
+    backing = _backing(layout) if layout.backed else None
+    prepare(layout)
+    install(
+        layout.simulated_home,
+        interpreter=Path(sys.executable),
+        database=layout.simulated_clouds,
+        backing=backing,
+    )
+    if backing:
+        with writing(layout.berth):
+            for name, text in _stand_in_programs(backing.record).items():
+                write_whole(layout.backed_programs / name, text.encode(), mode=0o755)
+
+
+def _backing(layout: Layout) -> Backing:
     record = layout.simulated / RECORD
     if not Door(record).is_kept():
         raise UsageError(
@@ -38,19 +48,10 @@ def prepare_backing(layout: Layout) -> None:
             consequence="Nothing was changed.",
             help="berth backing, which gets it before it begins",
         )
-    prepare(layout)
-    install(
-        layout.simulated_home,
-        interpreter=Path(sys.executable),
-        database=layout.simulated_clouds,
-        backing=Backing(record, provider.path, provider.version),
-    )
-    with writing(layout.berth):
-        for name, text in stand_in_programs(record).items():
-            write_whole(layout.backed_programs / name, text.encode(), mode=0o755)
+    return Backing(record, provider.path, provider.version)
 
 
-def stand_in_programs(record: Path) -> dict[str, str]:
+def _stand_in_programs(record: Path) -> dict[str, str]:
     """Write the programs that stand in for those of clouds, by name."""
     body = (
         "import sys\n"
