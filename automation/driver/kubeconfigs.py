@@ -7,9 +7,10 @@ decrypted for the run, go to nobody but the reader of API servers, and no messag
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from functools import cache, partial
+from typing import Final
 
 from automation.driver.reading import Situation
 from automation.driver.session import Session
@@ -29,8 +30,9 @@ def accesses(
     session: Session, situation: Situation, names: Collection[str], *, context: str = ""
 ) -> dict[str, Access | NoAnswer]:
     """Return how each cluster is reached, or why nobody can say; ``context`` is that of its kubeconfig."""
-    secrets = _once(lambda stack: _secrets(session, stack))
-    states = _once(lambda stack: session.runner.export(stack, show_secrets=True))
+    # The engine is asked at most once for each stack.
+    secrets = cache(partial(_secrets, session))
+    states = cache(partial(session.runner.export, show_secrets=True))
     found: dict[str, Access | NoAnswer] = {}
     for name in sorted(names):
         stack = next((each.stack for each in situation.shards if each.holds(name)), None)
@@ -73,18 +75,6 @@ def _read(text: str, where: str, context: str, fix: str, *, known: str | None) -
     if known is not None and server != known:
         return NoAnswer(f"is at {known}, and its kubeconfig leads to {server}: another cluster", fix=fix)
     return access
-
-
-def _once(read: Callable[[StackName], Any]) -> Callable[[StackName], Any]:
-    """Ask the engine at most once for each stack."""
-    known: dict[StackName, Any] = {}
-
-    def asked(stack: StackName) -> Any:
-        if stack not in known:
-            known[stack] = read(stack)
-        return known[stack]
-
-    return asked
 
 
 def _secrets(session: Session, stack: StackName) -> Mapping[str, Mapping[str, str]]:
