@@ -57,7 +57,6 @@ COMPARING: Final = frozenset(
         "Registry",
         "ReplicaSpec",
         "Resources",
-        "Scheduling",
         "ServiceTimeouts",
         "StackGateway",
         "VultrClusterSpec",
