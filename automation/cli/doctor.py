@@ -38,7 +38,7 @@ def doctor(
     from automation.engine.toolchain.install import ensure_tool
     from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of
     from automation.engine.toolchain.layout import Layout
-    from automation.render.text import Column, Span, Style, table
+    from automation.render.checks import checks_table
 
     sinks = show.sinks()
     layout = Layout.find(backed=where.backed)
@@ -65,12 +65,7 @@ def doctor(
             }
         )
     elif failed or not quiet_when_ready:
-        styles: dict[str, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}
-        columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]
-        rows = [
-            (name, Span(status, styles[status]), found, want) for name, status, found, want, _ in diagnosis.to_rows()
-        ]
-        sinks.data(table(columns, rows, width=sinks.width))
+        sinks.data(checks_table([row[:4] for row in diagnosis.to_rows()], width=sinks.width))
         for each in diagnosis.checks:
             if each.fix and each.status is not Status.OK:
                 sinks.say(f"{each.name}: {each.fix}")

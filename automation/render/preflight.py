@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from automation.render.checks import STYLES, checks_table
 from automation.render.output_version import API_VERSION
-from automation.render.text import Column, Line, Span, Style, count, line, table
+from automation.render.text import Line, Span, count, line
 from automation.render.views import View
 
 Status = Literal["ok", "warning", "problem"]
-
-_STYLES: dict[Status, Style] = {"ok": "ok", "warning": "warn", "problem": "bad"}
 
 
 class CheckView(View):
@@ -40,10 +39,9 @@ class PreflightView(View):
 
 def preflight_lines(view: PreflightView, *, width: int) -> list[Line]:
     """Return the findings as a table, what to do, and one line that sums it up."""
-    columns = [Column("CHECK"), Column("STATUS"), Column("FOUND", wraps=True), Column("WANT", drop=1)]
-    rows = [(each.name, Span(each.status, _STYLES[each.status]), each.found, each.want) for each in view.checks]
+    rows = [(each.name, each.status, each.found, each.want) for each in view.checks]
     mark = [line(Span(view.environment, "strong"), Span("  BACKED", "warn"))] if view.backed else []
-    return [*mark, *table(columns, rows, width=width), *_fixes(view), Line(), _summary(view)]
+    return [*mark, *checks_table(rows, width=width), *_fixes(view), Line(), _summary(view)]
 
 
 def _fixes(view: PreflightView) -> Iterator[Line]:
@@ -51,7 +49,7 @@ def _fixes(view: PreflightView) -> Iterator[Line]:
     if asked:
         yield Line()
     for each in asked:
-        yield line(Span(each.name, _STYLES[each.status]), f": {each.fix}")
+        yield line(Span(each.name, STYLES[each.status]), f": {each.fix}")
 
 
 def _summary(view: PreflightView) -> Line:
