@@ -25,14 +25,9 @@ from automation.render.observation import (
 )
 from components.clusters.pool_facts import PoolFacts
 
-SECONDS = 15.0
-"""What one cluster may take, its login included."""
 
-
-def observe(
-    session: Session, situation: Situation, names: Iterable[str], *, seconds: float = SECONDS
-) -> ObservationView:
-    """Observe clusters of the manifests, by name."""
+def observe(session: Session, situation: Situation, names: Iterable[str], *, seconds: float) -> ObservationView:
+    """Observe clusters of the manifests, by name; one may take ``seconds``, its login included."""
     chosen = sorted(names)
     workspace = session.workspace
     if workspace.simulated and not workspace.backed:

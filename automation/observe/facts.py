@@ -177,18 +177,15 @@ def slice_devices(raw: Object) -> tuple[Published, ...]:
 
 def newest_slices(raw: list[Object]) -> list[Object]:
     """Leave out slices of older generations: a driver that renews its pool has both for a moment."""
+    dated: list[tuple[Object, tuple[Any, Any], int]] = []
     newest: dict[tuple[Any, Any], int] = {}
     for each in raw:
-        pool = _part(_part(each, "spec"), "pool")
-        key = (_part(each, "spec").get("driver"), pool.get("name"))
-        newest[key] = max(newest.get(key, 0), int(pool.get("generation") or 0))
-    return [
-        each
-        for each in raw
-        for spec in [_part(each, "spec")]
-        for pool in [_part(spec, "pool")]
-        if int(pool.get("generation") or 0) == newest[spec.get("driver"), pool.get("name")]
-    ]
+        spec = _part(each, "spec")
+        pool = _part(spec, "pool")
+        key, generation = (spec.get("driver"), pool.get("name")), int(pool.get("generation") or 0)
+        dated.append((each, key, generation))
+        newest[key] = max(newest.get(key, 0), generation)
+    return [each for each, key, generation in dated if generation == newest[key]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +226,6 @@ class ClusterFacts:
             "claim templates": self.templates,
             "pods": self.pods,
         }
-
-    @property
-    def troubles(self) -> tuple[NoAnswer, ...]:
-        """What could not be read, each with its reason."""
-        return tuple(each.trouble for each in self.named.values() if each.trouble is not None)
 
     @property
     def oldest(self) -> datetime:

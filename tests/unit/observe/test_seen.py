@@ -196,7 +196,7 @@ def test_what_may_not_be_read_lowers_nothing(two: FakeApi, path: str, pools: dic
     two.refused[path] = 403
     found = seen(two)
     assert found.observation.pools == pools
-    assert [each.status for each in found.facts.troubles] == [403]
+    assert [each.trouble.status for each in found.facts.named.values() if each.trouble] == [403]
 
 
 def test_a_pod_that_starts_while_we_look_is_ours(two: FakeApi) -> None:
