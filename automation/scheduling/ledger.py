@@ -83,9 +83,9 @@ class Ledger:
         """Whether pods of these options would share a pool with pods of another size, which costs room."""
         return any(self._mixed(cluster, {}, option) for option in options)
 
-    def must_mix(self, cluster: int, hosting: Iterable[Sequence[Option]]) -> bool:
-        """Whether pods would, by whatever options engines take: it is known without a look at the room."""
-        return any(all(self._mixed(cluster, {}, option) for option in options) for options in hosting)
+    def must_mix(self, cluster: int, options: Iterable[Option]) -> bool:
+        """Whether the pods of an engine would, by whatever option: it is known without a look at the room."""
+        return all(self._mixed(cluster, {}, option) for option in options)
 
     def _first(self, cluster: int, trial: Trial, options: Sequence[Option]) -> Option | None:
         if len(options) > 1 and not self._first_fit_only:

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
+from automation.scheduling.found import Found
 from automation.scheduling.hosting import Add, Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.limits import Limits
@@ -26,13 +27,13 @@ from automation.scheduling.work import Work
 
 @dataclass(slots=True)
 class _Bucket:
-    """Clusters that compare equal while they hold no own replica: sets in order of rank, each in order of names.
-
-    ``seen`` are those that a search has had already.
-    """
+    """Clusters that compare equal while they hold no own replica: sets in order of rank, each in order of names."""
 
     sets: Sequence[Clusters]
-    seen: Clusters = 0
+    seen: Clusters
+    """Those that a search has had already, and those that are in another bucket."""
+    mixes: bool
+    """Whether these are clusters that mix sizes."""
 
 
 _Candidate = tuple[Key, int, _Bucket | None, bool]
@@ -66,8 +67,7 @@ class Placer:
         self._limits = limits
         self._strategy = strategy
         self._buckets: dict[tuple[Strategy, int], list[list[Clusters]]] = {}
-        self._full: dict[int, Clusters] = {}
-        self._dear: dict[int, Clusters] = {}
+        self._found = Found(ledger)
 
     def fill(
         self,
@@ -97,7 +97,7 @@ class Placer:
                 continue
             _, position, bucket, mixing = heappop(search.inside[region])
             pure = not mixing and search.strategy is not Strategy.COMPATIBLE
-            waits = pure and self._ledger.must_mix(position, self._filters.hosting(work.need, position) or ())
+            waits = pure and self._must_mix(work.need, position)
             options = None if waits else self._known_room(search, position, release)
             if bucket is not None:
                 self._advance(search, bucket)
@@ -112,7 +112,7 @@ class Placer:
 
     def take_on(self, work: Work, position: int, release: Amounts = NOTHING) -> Spot | None:
         """Take room on one given cluster; None when it is not allowed there or has none."""
-        tried = work.allowed & ~self._full.get(work.need.number, 0)
+        tried = work.allowed & ~self._found.full(work.need)
         options = self.room(work, position, release) if tried >> position & 1 else None
         if options is None:
             return None
@@ -140,10 +140,8 @@ class Placer:
         self._limits.charge(deployment, position, adds, times=times)
 
     def freed(self, position: int) -> None:
-        """Forget that a cluster was full, and that the budget ended: pods have left."""
-        for need, full in self._full.items():
-            self._full[need] = full & ~(1 << position)
-        self._dear.clear()
+        """Look at a cluster again: pods have left."""
+        self._found.freed(position)
 
     def room(self, work: Work, position: int, release: Amounts = NOTHING) -> tuple[Option, ...] | None:
         """Return where the engines of a replica have room on a cluster as things are, within every limit."""
@@ -163,14 +161,14 @@ class Placer:
 
         The first is the first by name. Clusters that are refused for one reason are counted together.
         """
-        account, number = work.account, work.need.number
+        account = work.account
         if account is None:
             return
         release = work.release_of_next
         within = self.within(work, release)
         one_reason = len({limit.code for limit in account.limits}) == 1
-        dear = 0 if account.limits else self._dear.get(number, 0)
-        left = work.allowed & ~(within & self._full.get(number, 0))
+        dear = 0 if account.limits else self._found.dear(work.need)
+        left = work.allowed & ~(within & self._found.full(work.need))
         while left:
             position = (left & -left).bit_length() - 1
             alike = 1 << position
@@ -204,13 +202,13 @@ class Placer:
     def _known_room(self, search: _Search, position: int, release: Amounts) -> tuple[Option, ...] | None:
         """Return what ``room`` does, and remember which clusters need not be asked again, here or by anybody."""
         work, bit = search.work, 1 << position
-        number = work.need.number
-        if not search.allowed & bit or (self._full.get(number, 0) | self._dear.get(number, 0)) & bit:
+        if not search.allowed & bit or (self._found.full(work.need) | self._found.dear(work.need)) & bit:
             return None
         hosting = self._filters.hosting(work.need, position)
-        options = self._ledger.room(position, hosting) if hosting else None
-        if options is None or hosting is None:
-            self._full[number] = self._full.get(number, 0) | bit
+        assert hosting is not None  # or it would not be allowed
+        options = self._ledger.room(position, hosting)
+        if options is None:
+            self._found.mark_full(work.need, position, hosting)
             return None
         account = work.account
         if account is None or account.admits(position, options, release):
@@ -222,10 +220,15 @@ class Placer:
         if bill is not None:
             options = self._ledger.room(position, hosting, partial(bill.admits, position))
             if options is None:
-                self._dear[number] = self._dear.get(number, 0) | bit
+                self._found.mark_dear(work.need, position)
             if options is None or not account.limits:
                 return options
         return self._ledger.room(position, hosting, partial(account.admits, position, release=release))
+
+    def _must_mix(self, need: Need, position: int) -> bool:
+        hosting = self._filters.hosting(need, position)
+        assert hosting is not None  # or nobody would look at it
+        return self._found.must_mix(need, position, hosting)
 
     def _begin(self, search: _Search) -> None:
         clusters = self._filters.clusters
@@ -237,19 +240,22 @@ class Placer:
                 held |= 1 << position
                 if search.allowed >> position & 1:
                     self._push(search, position, None, mixes=False)
+        mixing = 0 if search.strategy is Strategy.COMPATIBLE else self._found.mixing(search.work.need)
         for sets in self._buckets_of(search.strategy, search.work.need):
-            self._advance(search, _Bucket(sets, held))
+            self._advance(search, _Bucket(sets, held | mixing, mixes=False))
+            if mixing:
+                self._advance(search, _Bucket(sets, held | ~mixing, mixes=True))
 
     def _advance(self, search: _Search, bucket: _Bucket) -> None:
         """Push a bucket's next cluster that holds no own replica and is not known to be full."""
-        number = search.work.need.number
-        open_ = search.allowed & ~bucket.seen & ~self._full.get(number, 0) & ~self._dear.get(number, 0)
+        need = search.work.need
+        open_ = search.allowed & ~(bucket.seen | self._found.full(need) | self._found.dear(need))
         for clusters in bucket.sets:
             left = clusters & open_
             if left:
                 first = left & -left
                 bucket.seen |= first
-                self._push(search, first.bit_length() - 1, bucket, mixes=False)
+                self._push(search, first.bit_length() - 1, bucket, mixes=bucket.mixes)
                 return
 
     def _push(self, search: _Search, position: int, bucket: _Bucket | None, *, mixes: bool) -> None:
