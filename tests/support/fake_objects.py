@@ -17,6 +17,8 @@ class FakeApi:
         self.objects: dict[str, Object] = {}
         self.undefined = undefined
         self.closed = False
+        self.down = False
+        """Whether nobody answers."""
         self._numbers = itertools.count(1)
 
     def close(self) -> None:
@@ -62,7 +64,10 @@ class FakeApi:
         return copy.deepcopy(found)
 
     def delete(self, path: str) -> None:
-        """Delete an object."""
+        """Delete an object, however it is to be done."""
+        if self.down:
+            raise ApiError(f"DELETE {path}: the API server did not answer", status=0)
+        path = path.partition("?")[0]
         self._need(path)
         del self.objects[path]
 

@@ -28,6 +28,7 @@ from typing import Any, Final, Self
 
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing import charts, stand_ins
+from automation.rehearsal.backing.departures import take_away
 from automation.rehearsal.backing.door import RECORD, Answer, write_record
 from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP, Group, cluster_key_of, group
 from automation.rehearsal.kubernetes.api import Api, ApiError
@@ -203,7 +204,8 @@ class Keeper:
             wanted = {each.name: each for each in groups if each.cluster == kept.local.name}
             with suppress(ApiError):  # its server may be down, which is the cluster's own misfortune
                 for name in [name for name in joined if name not in wanted]:
-                    self._remove(kept, kept.groups.pop(name).nodes())
+                    take_away(kept.local.api, kept.groups[name].nodes())
+                    del kept.groups[name]
                 for each in wanted.values():
                     self._settle_group(kept, each)
                 machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
@@ -216,18 +218,12 @@ class Keeper:
             if known == wanted:
                 return
             before, after = known.nodes() if known else {}, wanted.nodes()
-            self._remove(kept, {name: each for name, each in before.items() if after.get(name) != each})
+            take_away(kept.local.api, [name for name, each in before.items() if after.get(name) != each])
             for name, each in after.items():
                 if before.get(name) != each:
                     charts.ensure(kept.local.api, "/api/v1/nodes", each)
             kept.groups[wanted.name] = wanted
         self._say(f"{kept.local.name} has {wanted.count} nodes {wanted.machine.name} ({wanted.name})")
-
-    @staticmethod
-    def _remove(kept: _Kept, nodes: Mapping[str, Any]) -> None:
-        for name in nodes:
-            with suppress(ApiError):
-                kept.local.api.delete(f"/api/v1/nodes/{name}")
 
     def _end(self, kept: _Kept) -> None:
         with self._lock:

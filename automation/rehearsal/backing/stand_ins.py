@@ -21,6 +21,7 @@ from automation.rehearsal.kubernetes.machines import Machine
 from automation.rehearsal.kubernetes.nodes import EFA_DRIVER, GPU_DRIVER, Object, resource_slices
 
 _GATEWAYS: Final = "/apis/gateway.networking.k8s.io/v1/gateways"
+_NODES: Final = "/api/v1/nodes"
 _SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
 _DRIVERS: Final = {GPU_DRIVER: charts.GPU_CHART, EFA_DRIVER: charts.EFA_CHART}
 _VOLUMES: Final = "/api/v1/persistentvolumes"
@@ -111,13 +112,18 @@ def _remove_volumes(api: Api) -> None:
 
 def _publish(api: Api, machines: Mapping[str, Machine]) -> None:
     installed = charts.installed(api)
-    drivers = [driver for driver, chart in _DRIVERS.items() if chart in installed]
     published = {each["metadata"]["name"] for each in api.items(_SLICES)}
-    for name, machine in machines.items():
-        if not machine.gpus or all(f"{name}-{driver}" in published for driver in drivers):
-            continue
-        for each in resource_slices(api.get(f"/api/v1/nodes/{name}"), machine):
-            if each["spec"]["driver"] in drivers:
+    owed = {
+        f"{name}-{driver}"
+        for name, machine in machines.items()
+        for driver, devices in ((GPU_DRIVER, machine.gpus), (EFA_DRIVER, machine.efa))
+        if devices and _DRIVERS[driver] in installed
+    } - published
+    # Of nodes that are there: one that was lost behind the cloud's back publishes nothing.
+    for node in api.items(_NODES) if owed else ():
+        machine = machines.get(node["metadata"]["name"])
+        for each in resource_slices(node, machine) if machine else ():
+            if each["metadata"]["name"] in owed:
                 charts.ensure(api, _SLICES, each)
 
 

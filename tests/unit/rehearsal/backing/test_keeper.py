@@ -210,6 +210,28 @@ def test_nodes_join_with_their_group_and_follow_it(
     assert cluster.api.names("nodes") == set()
 
 
+def test_what_runs_on_a_node_goes_with_it(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes]
+) -> None:
+    """A cloud drains the nodes that it takes away; and it does so later when the server is down."""
+    make_cluster(store, door)
+    row = make_nodes(store, door)
+    (cluster,) = local().running
+    for number in (0, 1):
+        pod = {"metadata": {"name": f"p-{number}"}, "spec": {"nodeName": f"gpu-{number}"}}
+        cluster.api.create("/api/v1/namespaces/a/pods", pod)
+    cluster.api.create("/api/v1/namespaces/a/pods", {"metadata": {"name": "waits"}, "spec": {}})
+    with store.transaction() as transaction:
+        transaction.update(replace(row, outputs={**row.outputs, "scalingConfig": {"desiredSize": 1}}))
+    cluster.api.down = True
+    keeper.look()
+    assert cluster.api.names("pods") == {"p-0", "p-1", "waits"}
+    cluster.api.down = False
+    keeper.look()
+    assert cluster.api.names("pods") == {"p-0", "waits"}
+    assert cluster.api.names("nodes") == {"gpu-0"}
+
+
 def test_nodes_that_join_during_a_look_stay(
     keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

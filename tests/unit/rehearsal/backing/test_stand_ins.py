@@ -94,6 +94,18 @@ def test_devices_are_published_when_their_driver_is_installed() -> None:
     assert api.names("deviceclasses") == {"gpu.nvidia.com", "efa.networking.k8s.aws"}
 
 
+def test_a_node_that_was_lost_is_nothing_to_the_others() -> None:
+    """Their devices are published, whatever the order; and when it comes back, so are its own."""
+    api = FakeApi()
+    install(api, "dra-driver-nvidia-gpu", namespace="drivers")
+    api.create("/api/v1/nodes", node("b", P5))
+    play(api, a=P5, b=P5)
+    assert api.names("resourceslices") == {"b-gpu.nvidia.com"}
+    api.create("/api/v1/nodes", node("a", P5))
+    play(api, a=P5, b=P5)
+    assert api.names("resourceslices") == {"a-gpu.nvidia.com", "b-gpu.nvidia.com"}
+
+
 def install(api: FakeApi, chart: str, *, namespace: str) -> int:
     """Install a release of a chart."""
     release = {"name": f"r-{chart.rpartition('/')[2]}", "namespace": namespace, "chart": chart, "createNamespace": True}
