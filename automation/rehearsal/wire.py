@@ -7,6 +7,7 @@ stay the signed objects they are on the wire. What a cloud does with a value doe
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
 from google.protobuf import struct_pb2
@@ -191,8 +192,16 @@ def lookup(value: Any, path: str) -> Any:
     return value.value if isinstance(value, Secret) else value
 
 
-def changed_paths(old: Any, new: Any, *, prefix: str = "") -> Iterator[str]:
-    """Yield the property paths at which two bags differ, deepest first found, in a stable order.
+class Changed(StrEnum):
+    """What became of a property, in the words of the protocol."""
+
+    ADD = "add"
+    DELETE = "delete"
+    UPDATE = "update"
+
+
+def changed_paths(old: Any, new: Any, *, prefix: str = "") -> Iterator[tuple[str, Changed]]:
+    """Yield the property paths at which two bags differ, deepest first found, in a stable order, with what happened.
 
     Secret marks do not count: a value that becomes secret is the same value. An unknown differs from everything.
     """
@@ -210,7 +219,7 @@ def changed_paths(old: Any, new: Any, *, prefix: str = "") -> Iterator[str]:
             right = new[index] if index < len(new) else None
             yield from changed_paths(left, right, prefix=f"{prefix}[{index}]")
     elif has_unknown(old) or has_unknown(new) or not _same(old, new):
-        yield prefix
+        yield prefix, Changed.ADD if old is None else Changed.DELETE if new is None else Changed.UPDATE
 
 
 def _same(old: Any, new: Any) -> bool:

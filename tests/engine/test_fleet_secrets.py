@@ -142,7 +142,7 @@ def holders(run: FleetRun) -> list[str]:
 
 def on_cluster(run: FleetRun) -> dict[str, str]:
     """Return the Secrets that the engine made, sealed as the simulated cloud keeps them."""
-    return {each.name: json.dumps(each.inputs["stringData"]) for each in run.cloud.resources(type=SECRET) if each.urn}
+    return {each.name: json.dumps(each.inputs["data"]) for each in run.cloud.resources(type=SECRET) if each.urn}
 
 
 def set_secrets(run: FleetRun, key: str, *, kubeconfig: str = KUBECONFIG) -> Answer:

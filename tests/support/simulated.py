@@ -8,7 +8,7 @@ import json
 from collections.abc import Generator, Mapping
 from concurrent import futures
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,10 @@ class Change:
     paths: tuple[str, ...]
     replaces: tuple[str, ...]
     delete_first: bool
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """What became of each path, in the protocol's words."""
+    of_inputs: tuple[str, ...] = ()
+    """The paths that differ between old and new inputs, as far as the provider says so."""
 
 
 class Provider:
@@ -218,6 +222,10 @@ def _change(answer: Any) -> Change:
         paths=tuple(sorted(answer.detailedDiff)),
         replaces=tuple(sorted(answer.replaces)),
         delete_first=answer.deleteBeforeReplace,
+        kinds={
+            path: provider_pb2.PropertyDiff.Kind.Name(each.kind) for path, each in sorted(answer.detailedDiff.items())
+        },
+        of_inputs=tuple(path for path, each in sorted(answer.detailedDiff.items()) if each.inputDiff),
     )
 
 

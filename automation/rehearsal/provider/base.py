@@ -16,7 +16,7 @@ from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.provider.rules import Rules
 from automation.rehearsal.provider.table import Table
 from automation.rehearsal.store import Store
-from automation.rehearsal.wire import changed_paths, plain, without_nulls
+from automation.rehearsal.wire import Changed, changed_paths, plain, without_nulls
 
 if TYPE_CHECKING:
     from automation.rehearsal.backing.door import Door
@@ -48,9 +48,17 @@ class Live:
 class Difference:
     """What a change means: the differing property paths and those of them that force a replacement."""
 
-    paths: tuple[str, ...] = ()
+    changed: Mapping[str, Changed] = field(default_factory=dict)
+    """The paths, with what became of each."""
     replaces: tuple[str, ...] = ()
     delete_first: bool = False
+    of_live: bool = False
+    """Whether new inputs were compared with what is live: then only what goes away is a difference of inputs."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The differing paths."""
+        return tuple(self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +117,9 @@ def difference(
     olds: Mapping[str, Any], news: Mapping[str, Any], immutable: Sequence[str], *, delete_first: bool
 ) -> Difference:
     """Compare two bags of inputs; a changed path at or below an immutable one forces a replacement."""
-    paths = tuple(changed_paths(_visible(olds), _visible(news)))
-    replaces = tuple(path for path in paths if any(covers(fixed, path) for fixed in immutable))
-    return Difference(paths=paths, replaces=replaces, delete_first=bool(replaces) and delete_first)
+    changed = dict(changed_paths(_visible(olds), _visible(news)))
+    replaces = tuple(path for path in changed if any(covers(fixed, path) for fixed in immutable))
+    return Difference(changed, replaces=replaces, delete_first=bool(replaces) and delete_first)
 
 
 def covers(fixed: str, path: str) -> bool:

@@ -23,6 +23,7 @@ from automation.rehearsal.provider.errors import NotReady, Refused
 from automation.rehearsal.provider.faults import Call
 from automation.rehearsal.provider.kinds import HELM_RELEASE, kind_of
 from automation.rehearsal.provider.live import LiveObject
+from automation.rehearsal.provider.normal import normal_inputs
 from automation.rehearsal.store import Row, Taken, Transaction
 from automation.rehearsal.wire import UNKNOWN, has_unknown, lookup, mark_like, plain, without_nulls
 
@@ -83,7 +84,9 @@ class KubernetesCloud:
         """Compare inputs; a name chosen by hand that stays makes a replacement delete first."""
         if target.type == HELM_RELEASE:
             return difference(olds, news, ("name", "namespace"), delete_first=False)
-        facts = kind_of(target.type, self._world.table).facts
+        kind, rules = kind_of(target.type, self._world.table), self._world.rules.of(target.type)
+        olds, news = (normal_inputs(kind, dict(bag), rules) for bag in (olds, news))
+        facts = kind.facts
         same = all(
             lookup(dict(olds), path) == lookup(dict(news), path) for path in ("metadata.name", "metadata.namespace")
         )
@@ -95,7 +98,8 @@ class KubernetesCloud:
             and lookup(dict(news), "immutable") is not True
         ):
             immutable = [path for path in immutable if path not in switch["paths"]]
-        return difference(olds, news, immutable, delete_first=same and not objects.is_autonamed(news))
+        found = difference(olds, news, immutable, delete_first=same and not objects.is_autonamed(news))
+        return replace(found, of_live=True)
 
     def create(self, target: Target, inputs: dict[str, Any], *, preview: bool) -> Live:
         """Create an object."""

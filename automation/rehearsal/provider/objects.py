@@ -8,6 +8,7 @@ from automation.rehearsal.provider import kinds, naming
 from automation.rehearsal.provider.base import Target
 from automation.rehearsal.provider.check import Failure, check
 from automation.rehearsal.provider.kinds import Kind
+from automation.rehearsal.provider.normal import normal_inputs
 from automation.rehearsal.wire import Secret, has_unknown, lookup, plain
 
 _RELEASE_NAME: Final = {
@@ -28,12 +29,13 @@ def check_object(
     namespace: str,
     seed: bytes,
 ) -> tuple[dict[str, Any], Sequence[Failure]]:
-    """Check an object's inputs (``bags`` are old and new ones) and give it a name if it has none.
+    """Check an object's inputs (``bags`` are old and new ones), write them as usual, and give the object a name.
 
     ``rules`` is empty for kinds that the SDK does not know. ``namespace`` is the provider's default, if it has one.
     """
     olds, news = bags
     failures = check(news, rules) if rules else _check_custom(target, news)
+    news = normal_inputs(kind, news, rules)
     metadata = news.get("metadata") or {}
     if not isinstance(metadata, dict):
         return news, failures

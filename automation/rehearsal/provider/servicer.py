@@ -20,7 +20,7 @@ from automation.rehearsal.provider.catalog import CatalogCloud
 from automation.rehearsal.provider.errors import NotReady, Refused
 from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.provider.patches import PatchingCloud
-from automation.rehearsal.wire import decode, encode
+from automation.rehearsal.wire import Changed, decode, encode
 
 _STYLES: Mapping[str, Callable[[World], Cloud]] = {"catalog": CatalogCloud, "kubernetes": PatchingCloud}
 
@@ -189,8 +189,11 @@ def _read(live: Live) -> Any:
 def _difference(found: Difference) -> Any:
     kinds = provider_pb2.PropertyDiff
     detail = {
-        path: kinds(kind=kinds.UPDATE_REPLACE if path in found.replaces else kinds.UPDATE, inputDiff=True)
-        for path in found.paths
+        path: kinds(
+            kind=kinds.Kind.Value(f"{changed.name}_REPLACE" if path in found.replaces else changed.name),
+            inputDiff=not found.of_live or changed is Changed.DELETE,
+        )
+        for path, changed in found.changed.items()
     }
     some = provider_pb2.DiffResponse.DIFF_SOME if found.paths else provider_pb2.DiffResponse.DIFF_NONE
     return provider_pb2.DiffResponse(

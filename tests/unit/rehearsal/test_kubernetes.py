@@ -250,7 +250,7 @@ EDITS = {
         SECRET,
         named("a", stringData={"x": "1"}),
         named("a", stringData={"x": "2"}),
-        ("stringData.x",),
+        ("data.x",),
         delete_first=True,
     ),
     "selector": Edit(

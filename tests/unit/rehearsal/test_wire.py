@@ -6,6 +6,7 @@ import pytest
 
 from automation.rehearsal.wire import (
     UNKNOWN,
+    Changed,
     Secret,
     changed_paths,
     decode,
@@ -139,4 +140,15 @@ class Edit(NamedTuple):
 )
 def test_changed_paths_name_every_difference(case: Edit) -> None:
     """A secret mark is no difference, an unknown always is."""
-    assert list(changed_paths(case.old, case.new)) == case.want
+    assert [path for path, _ in changed_paths(case.old, case.new)] == case.want
+
+
+def test_a_change_says_what_became_of_a_property() -> None:
+    """A place in a list too."""
+    old, new = {"a": 1, "b": 1, "l": [1, 2]}, {"b": 2, "c": {"d": 1}, "l": [1, 2, 3]}
+    assert dict(changed_paths(old, new)) == {
+        "a": Changed.DELETE,
+        "b": Changed.UPDATE,
+        "c": Changed.ADD,
+        "l[2]": Changed.ADD,
+    }
