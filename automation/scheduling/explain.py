@@ -7,24 +7,23 @@ Since pods are only added while a pass places, what had no room when it was aske
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from itertools import groupby
+from itertools import chain
 from operator import or_
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Hostings, Option
+from automation.scheduling.hosting import Hostings
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.matching import Mismatch
-from automation.scheduling.needs import EngineNeed
 from automation.scheduling.order import order_of, strategy_for
 from automation.scheduling.place import Placer
+from automation.scheduling.pools import PoolExplainer
 from automation.scheduling.remedy import Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.scores import Scores
-from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, FabricNeed, Pool, Purchase, Strategy
+from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Strategy
 from automation.scheduling.trace import DeploymentTrace, Verdicts
-from automation.scheduling.verdict import FABRIC_LINES, Code, PoolVerdict, Verdict
+from automation.scheduling.verdict import Code, PoolVerdict, Verdict
 from automation.scheduling.work import Work
 from components.checks.taints import untolerated
 
@@ -46,16 +45,15 @@ class Explainer:
     ) -> None:
         self._filters = filters
         self._ledger = ledger
-        self._hostings = hostings
         self._rooms = rooms
         self._placer = placer
         self._strategy = strategy
         self._scores = Scores(filters, ledger)
-        self._remedies = Remedies(filters, ledger, placer.limit)
+        self._pools = PoolExplainer(filters, ledger, hostings, rooms)
+        self.remedies = Remedies(filters, ledger, placer, self._pools)
         self._works = works
         self._sight = sight
         """Says what a cluster's nodes are counted by, where that is more than the manifest."""
-        self._unhosted: dict[tuple[int, int], Code] = {}
 
     def explain(self, key: NamespacedName) -> DeploymentTrace:
         """Return the whole record of one deployment."""
@@ -76,11 +74,11 @@ class Explainer:
             self.summary(work),
             order_of(strategy_for(work.deployment, self._strategy)),
             tuple(self._scores.chosen(work)),
-            partial(self._remedies.next, work),
+            partial(self.remedies.next, work),
         )
 
     def summary(self, work: Work) -> str:
-        """Return one line: how many clusters were refused for what, worst first."""
+        """Return one line: how many clusters would take one more replica, and how many were refused for what."""
         total = len(self._filters.clusters)
         if not total:
             return "there are no clusters"
@@ -89,13 +87,19 @@ class Explainer:
             where = f" on {', '.join(clusters)}" if clusters else ""
             return f"{work.placed} of {work.deployment.replicas} placed{where}"
         codes = self._counts(work)
+        left = work.allowed
         limited = list(self._placer.limited(work))
-        for refused, number in limited:
-            codes[refused.code] += number
-        codes[Code.NO_ROOM] += total - codes.total()
+        for refused, ended in limited:
+            codes[refused.code] += ended.bit_count()
+            left &= ~ended
+        free = self._placer.open(work, left) if work.preempted else 0
+        apart = self._pools.apart(work, left & ~free)
+        codes[Code.NO_FABRIC] += apart.bit_count()
+        codes[Code.NO_ROOM] += (left & ~free & ~apart).bit_count()
         parts = [f"{codes[code]} {code.noun}" for code in sorted(codes, key=lambda code: code.rank) if codes[code]]
         numbers = f" ({limited[0][0].message})" if limited else ""
-        return f"0/{total} clusters: {', '.join(parts)}{numbers}"
+        refusals = f": {', '.join(parts)}" if parts else ""
+        return f"{free.bit_count()}/{total} clusters{refusals}{numbers}"
 
     def wrong_selectors(self, work: Work) -> Iterator[WrongSelector]:
         """Yield the selectors that fail on devices they are about, where no cluster that is asked for has a match.
@@ -106,12 +110,12 @@ class Explainer:
         asked = self._filters.everywhere & ~reduce(or_, (refused.get(code, 0) for code in _NOT_ASKED))
         if asked & self._filters.hosting_clusters(work.need):
             return
-        codes = {position: self._unhosted_code(work, position) for position in self._filters.members(asked)}
+        codes = {position: self._pools.code(work, position) for position in self._filters.members(asked)}
         if not set(codes.values()) <= _MATCHLESS:
             return
         said: set[str] = set()
         for position in (position for position, code in codes.items() if code is Code.SELECTOR_ERROR):
-            for pool in self._pools(work, position):
+            for pool in chain.from_iterable(self._pools.unsuited(work, position)):
                 if pool.meant and pool.expression not in said:
                     said.add(pool.expression)
                     name = self._filters.clusters[position].name
@@ -133,7 +137,7 @@ class Explainer:
     def _first(self, work: Work, refused: Sequence[tuple[Code, Clusters]], position: int) -> Code | None:
         """Return the first failing filter of a cluster, room aside."""
         code = next((code for code, clusters in refused if clusters >> position & 1), None)
-        return self._unhosted_code(work, position) if code is Code.NO_MATCH else code
+        return self._pools.code(work, position) if code is Code.NO_MATCH else code
 
     def _counts(self, work: Work) -> Counter[Code]:
         """Count the clusters by the first filter that refuses them, room aside; alike ones are looked at once."""
@@ -148,24 +152,8 @@ class Explainer:
             for alike in self._filters.sorts:
                 some = alike & left
                 if some:
-                    counts[self._unhosted_code(work, some.bit_length() - 1)] += some.bit_count()
+                    counts[self._pools.code(work, some.bit_length() - 1)] += some.bit_count()
         return counts
-
-    def _unhosted_code(self, work: Work, position: int) -> Code:
-        """Say why no pool of a cluster hosts a need: an error if there is one, else what came closest."""
-        key = (work.need.number, self._filters.profiles[position].number)
-        known = self._unhosted.get(key)
-        if known is None:
-            codes = {verdict.code for verdict in self._pools(work, position) if verdict.code.refused}
-            codes.discard(Code.NO_ROOM)
-            if self._filters.whatever_fabric(work.need, position):
-                known = Code.NO_FABRIC
-            elif Code.SELECTOR_ERROR in codes:
-                known = Code.SELECTOR_ERROR
-            else:
-                known = max(codes, key=lambda code: code.rank, default=Code.NO_MATCH)
-            self._unhosted[key] = known
-        return known
 
     def _verdict(self, work: Work, position: int, code: Code | None, taken: int) -> Verdict:
         cluster = self._filters.clusters[position]
@@ -174,7 +162,7 @@ class Explainer:
             message, worst, pools = self._refusal(work, position, code)
             wanted, free = (worst.wanted, worst.free) if worst else (None, None)
             return Verdict(cluster.name, code, message, planned, taken, wanted, free, pools)
-        pools = tuple(self._pools(work, position))
+        pools = tuple(self._pools.verdicts(work, position))
         hosting = self._filters.hosting(work.need, position) if code is None else None
         options = self._ledger.room(position, hosting) if hosting else None
         limit = self._placer.limit(work, position) if code is None else None
@@ -194,7 +182,7 @@ class Explainer:
         if options is not None:
             message = "has room; nothing is missing that it could take"
             return Verdict(cluster.name, Code.FITS, message, planned, pools=pools, score=score)
-        fabric = self._fabric(work, position)
+        fabric = self._pools.fabric(work, position)
         if fabric:
             return Verdict(cluster.name, Code.NO_FABRIC, fabric, planned, pools=pools)
         worst = next((each for each in pools if each.code is Code.NO_ROOM), None)
@@ -212,109 +200,22 @@ class Explainer:
         """Say why a filter refuses a cluster, with the pool that decided and all pools where pools are the reason."""
         cluster = self._filters.clusters[position]
         of_pools = code in _OF_POOLS or (code is Code.GOING_AWAY and cluster.state is not ClusterState.GOING_AWAY)
-        pools = tuple(self._pools(work, position)) if of_pools else ()
-        worst = next((each for each in pools if each.code is code), None)
-        message = worst.message if worst else _message(code, cluster, work.deployment)
+        pools = tuple(self._pools.verdicts(work, position)) if of_pools else ()
+        worst = self._pools.decisive(work, position, code) if of_pools else None
+        failure = self._filters.staging_failure(work.deployment, position)
+        message = worst.message if worst else _message(code, cluster, work.deployment, failure)
         if code is Code.NO_FABRIC:
-            message = self._fabric(work, position) or message
+            message = self._pools.fabric(work, position) or message
         return message, worst, pools
-
-    def _pools(self, work: Work, position: int) -> Iterator[PoolVerdict]:
-        """Yield what every engine would find on every pool: its first failure, or that it fits."""
-        for number, pool in enumerate(self._filters.clusters[position].pools):
-            if pool.leaving:
-                yield PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
-                continue
-            verdicts = [
-                self._engine(work, position, number, engine.name, each)
-                for engine, each in zip(work.deployment.shape.engines, work.need.engines, strict=True)
-            ]
-            for _, alike in groupby(verdicts, key=lambda verdict: (verdict.code, verdict.message)):
-                yield next(alike)
-
-    def _engine(self, work: Work, position: int, number: int, engine: str, need: EngineNeed) -> PoolVerdict:
-        pool = self._filters.clusters[position].pools[number]
-        hardware = self._filters.hardware[position][number]
-        if pool.purchase is Purchase.SPOT and not need.spot:
-            return PoolVerdict(
-                pool.name, Code.NO_MATCH, "its nodes are spot ones, which the deployment does not allow", engine
-            )
-        claims = False
-        for member in need.members:
-            match = self._hostings.matcher.match(member.requests, hardware, member.resources)
-            if isinstance(match, Mismatch):
-                return PoolVerdict(
-                    pool.name,
-                    match.code,
-                    match.message,
-                    engine,
-                    member.role,
-                    match.request,
-                    match.expression,
-                    match.device,
-                    match.wanted,
-                    match.free,
-                    match.meant or match.final,
-                )
-            claims = claims or bool(match.claims)
-        if claims and not self._filters.profiles[position].kinds[number].connects(need):
-            text = f"the gang needs {_network(need.fabric)} between its nodes, and they share {_network_of(pool)}"
-            return PoolVerdict(pool.name, Code.NO_FABRIC, text + _ways_out(work), engine)
-        option = self._option(work, position, number, engine)
-        if option is None:
-            text = (
-                "its requests match devices that are only described, and real ones are elsewhere"
-                if claims
-                else ("none of its members claims a device here")
-            )
-            return PoolVerdict(pool.name, Code.NO_MATCH, text, engine)
-        return self._rooms.verdict(position, number, engine, option)
-
-    def _option(self, work: Work, position: int, number: int, engine: str) -> Option | None:
-        """Return the option that has the whole engine on one pool."""
-        index = next(place for place, each in enumerate(work.deployment.shape.engines) if each.name == engine)
-        options = self._hostings.options(work.need.engines[index], self._filters.profiles[position])
-        return next((option for option in options if set(option.pools) == {number}), None)
-
-    def _fabric(self, work: Work, position: int) -> str:
-        """Say which pools would hold a gang together if they shared a fabric; empty when they would not either."""
-        hosting = self._filters.whatever_fabric(work.need, position)
-        options = self._ledger.room(position, hosting) if hosting else None
-        if hosting and self._filters.hosting(work.need, position) is None:
-            options = tuple(options[0] for options in hosting)  # room does not matter where nothing suits
-        pools = self._filters.clusters[position].pools
-        for option in options or ():
-            spanned = [pools[number] for number in dict.fromkeys(option.pools)]
-            if len(spanned) > 1:
-                named = " and ".join(f"{pool.name} ({pool.fabric or 'no fabric'})" for pool in spanned)
-                needed = next((each.fabric for each in work.need.engines if each.fabric), None)
-                text = f"its pods would fit on pools {named} together, which do not share {_network(needed)}"
-                return text + _ways_out(work)
-        return ""
-
-
-def _ways_out(work: Work) -> str:
-    """Say what to write where a deployment is refused for a network of which it says nothing itself."""
-    return f"; {FABRIC_LINES}" if work.deployment.fabric is None else ""
-
-
-def _network(need: FabricNeed | None) -> str:
-    return "a fast network" if need in {None, FabricNeed.ANY} else str(need)
-
-
-def _network_of(pool: Pool) -> str:
-    if not pool.fabric:
-        return "none"
-    return pool.fabric_kind or f"one of which only the name is known ({pool.fabric})"
 
 
 _NOT_ASKED = (Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE)
 """Refusals by what the deployment itself asks for."""
 _MATCHLESS = frozenset({Code.SELECTOR_ERROR, Code.NO_MATCH})
-_OF_POOLS = frozenset({Code.NO_MATCH, Code.SELECTOR_ERROR, Code.POD_TOO_LARGE, Code.NO_FABRIC})
+_OF_POOLS = frozenset({Code.NO_MATCH, Code.SELECTOR_ERROR, Code.POD_TOO_LARGE, Code.SPOT_ONLY, Code.NO_FABRIC})
 
 
-def _message(code: Code, cluster: Cluster, deployment: Deployment) -> str:
+def _message(code: Code, cluster: Cluster, deployment: Deployment, failure: str) -> str:
     cache = deployment.cache
     name = f"cache {cache.name}" if cache else "the cache"
     match code:
@@ -328,7 +229,7 @@ def _message(code: Code, cluster: Cluster, deployment: Deployment) -> str:
         case Code.NO_STORAGE:
             text = f"it has no storage class that many nodes can mount, so {name} cannot be staged on it"
         case Code.CACHE_FAILED:
-            text = f"staging {name} failed on it"
+            text = f"staging {name} failed on it: {failure}"
         case Code.NO_POOLS:
             text = "it has no GPU pools"
         case _:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.hardware import Catalogue, Hardware
 from automation.scheduling.hosting import Add, Hosting, Hostings, Rank, Way, together
-from automation.scheduling.needs import EngineNeed, Need, PoolKind, Profile, Profiles
+from automation.scheduling.needs import EngineNeed, Lenience, Need, PoolKind, Profile, Profiles
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Labels, Pool
 from automation.scheduling.verdict import Code
 from components.checks.facts import Toleration
@@ -59,6 +59,7 @@ class Filters:
         self._poolless = _grouped(not cluster.pools for cluster in self.clusters).get(True, 0)
         self._storageless = _grouped(not cluster.storage_class for cluster in self.clusters).get(True, 0)
         self._failed = self._failed_stagings(caches)
+        """By namespace, cache and shape, why staging failed, by cluster (position)."""
         self._labelled = self._index_labels()
         self._labels: dict[tuple[str, str], Clusters] = {}
         self._selected: dict[tuple[tuple[str, str], ...], Clusters] = {}
@@ -78,9 +79,13 @@ class Filters:
         if cache is not None:
             yield Code.OUTSIDE_CACHE, self.everywhere & ~self.selected(cache.selector)
             yield Code.NO_STORAGE, self._storageless
-            yield Code.CACHE_FAILED, self._failed.get((deployment.namespace, cache.name, cache.shape), 0)
+            yield Code.CACHE_FAILED, _bits(sorted(self._stagings(deployment)))
         yield Code.NO_POOLS, self._poolless
         yield Code.NO_MATCH, self.everywhere & ~self.hosting_clusters(need)
+
+    def staging_failure(self, deployment: Deployment, position: int) -> str:
+        """Return why staging a deployment's cache failed on a cluster; empty where it did not."""
+        return self._stagings(deployment).get(position, "")
 
     def allowed(self, deployment: Deployment, need: Need) -> Clusters:
         """Return the clusters that no filter refuses."""
@@ -97,13 +102,9 @@ class Filters:
         """Return how it would host ``need`` if its pools shared what gangs need: only to explain a refusal."""
         return self._hostings.whatever_fabric(need, self.profiles[position])
 
-    def on_spot(self, need: Need, position: int) -> Hosting | None:
-        """Return how it would host ``need`` if that might run on spot nodes: only to say what a change would do."""
-        return self._hostings.on_spot(need, self.profiles[position])
-
-    def has_devices(self, need: Need) -> bool:
-        """Whether some cluster, in whatever state, has devices for all of ``need``."""
-        return any(self._hostings.has_devices(need, profile) for profile in self._profile_sets)
+    def leniently(self, need: Need, position: int, lenience: Lenience) -> Hosting | None:
+        """Return how it would host ``need`` if less were asked of its pools: only to say what a change would do."""
+        return self._hostings.leniently(need, self.profiles[position], lenience)
 
     def size(self, position: int, adds: Iterable[Add]) -> int:
         """Return how many devices pods take on a cluster."""
@@ -249,12 +250,16 @@ class Filters:
             for kind in profile.kinds:
                 self._kind_sets[kind] = self._kind_sets.get(kind, 0) | clusters
 
-    def _failed_stagings(self, caches: Sequence[ExistingCache]) -> dict[tuple[str, str, str], Clusters]:
-        failed: dict[tuple[str, str, str], Clusters] = {}
-        for each in caches:
+    def _stagings(self, deployment: Deployment) -> Mapping[int, str]:
+        cache = deployment.cache
+        return self._failed.get((deployment.namespace, cache.name, cache.shape), {}) if cache else {}
+
+    def _failed_stagings(self, caches: Iterable[ExistingCache]) -> dict[tuple[str, str, str], dict[int, str]]:
+        failed: dict[tuple[str, str, str], dict[int, str]] = {}
+        for each in sorted(caches, key=lambda cache: cache.id):
             if each.failure and each.id.cluster in self.position:
                 key = (each.id.namespace, each.id.cache, each.entry.shape)
-                failed[key] = failed.get(key, 0) | (1 << self.position[each.id.cluster])
+                failed.setdefault(key, {}).setdefault(self.position[each.id.cluster], each.failure)
         return failed
 
 

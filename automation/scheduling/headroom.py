@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from automation.scheduling.matching import Evaluate, cel_evaluate
-from automation.scheduling.remedy import Remedies, Remedy
+from automation.scheduling.remedy import Remedy
 from automation.scheduling.schedule import Pass
 from automation.scheduling.snapshot import Snapshot
 from automation.scheduling.work import Work
@@ -38,7 +38,7 @@ def headroom(snapshot: Snapshot, *, evaluate: Evaluate | None = None, most: int 
 def _of(done: Pass, work: Work, most: int) -> Headroom:
     own = work.own.copy()
     found = list(islice(done.placer.fill(work, own=own), most))
-    beyond = Remedies(done.filters, done.ledger, done.placer.limit).next(work)
+    beyond = done.explainer.remedies.next(work)
     for spot in found:
         done.placer.unseat(work, spot, own=own)
     deployment = work.deployment

@@ -16,7 +16,7 @@ from itertools import permutations
 
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Match, Matcher, Mismatch
-from automation.scheduling.needs import EngineNeed, MemberNeed, Need, PoolKind, Profile
+from automation.scheduling.needs import STRICT, EngineNeed, Lenience, MemberNeed, Need, PoolKind, Profile
 from automation.scheduling.patterns import Demand
 from automation.scheduling.snapshot import FabricNeed, Purchase
 from components.lock import Claim
@@ -136,21 +136,16 @@ class Hostings:
         )
         return engines if all(engines) else None
 
-    def on_spot(self, need: Need, profile: Profile) -> Hosting | None:
-        """Return how ``need`` could be hosted if it might run on spot nodes: only to say what a change would do."""
-        engines = tuple(tuple(self._single(engine, profile, spot=True)) for engine in need.engines)
+    def leniently(self, need: Need, profile: Profile, lenience: Lenience) -> Hosting | None:
+        """Return how ``need`` could be hosted if less were asked of pools: only to say what a change would do."""
+        engines = tuple(tuple(self.lenient(engine, profile, lenience)) for engine in need.engines)
         return engines if all(engines) else None
 
-    def has_devices(self, need: Need, profile: Profile) -> bool:
-        """Whether there are devices for every member, on whatever pools, and something to claim for every engine."""
-        for engine in need.engines:
-            found = [
-                [match.claims for kind in profile.kinds if isinstance(match := self._match(member, kind), Match)]
-                for member in engine.members
-            ]
-            if not all(found) or not any(claims for each in found for claims in each):
-                return False
-        return True
+    def lenient(self, engine: EngineNeed, profile: Profile, lenience: Lenience) -> Iterator[Option]:
+        """Yield every way to host one engine if less were asked of pools."""
+        for apart in (False, True)[: 1 + lenience.fabric]:
+            yield from self._single(engine, profile, apart=apart, lenience=lenience)
+            yield from self._spanning(engine, profile, apart=apart, lenience=lenience)
 
     def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
         key = (engine.number, kind.number)
@@ -168,19 +163,18 @@ class Hostings:
         return _Fit(matches, self._rank_of(engine, [kind] * len(matches), matches), plain)
 
     def _single(
-        self, engine: EngineNeed, profile: Profile, *, apart: bool = False, spot: bool = False
+        self, engine: EngineNeed, profile: Profile, *, apart: bool = False, lenience: Lenience = STRICT
     ) -> Iterator[Option]:
-        """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric.
-
-        With ``spot`` it may run on spot nodes, whatever it says.
-        """
+        """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric."""
         for number, kind in enumerate(profile.kinds):
-            admits = kind.open if spot else kind.admits(engine)
-            fit = self._fit(engine, kind) if admits and kind.connects(engine) is not apart else None
+            suits = kind.admits(engine, lenience) and kind.connects(engine) is not apart
+            fit = self._fit(engine, kind) if suits else None
             if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
                 yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
 
-    def _spanning(self, engine: EngineNeed, profile: Profile, *, apart: bool) -> Iterator[Option]:
+    def _spanning(
+        self, engine: EngineNeed, profile: Profile, *, apart: bool, lenience: Lenience = STRICT
+    ) -> Iterator[Option]:
         """Yield the pairs of pools over which a gang can span; with ``apart`` those that could but for their fabric."""
         if len(engine.members) < 2 or self._first_fit_only or not all(member.requests for member in engine.members):  # noqa: PLR2004 (a gang)
             return
@@ -188,7 +182,7 @@ class Hostings:
             kinds = [profile.kinds[number] for number in pools]
             one_fabric = bool(kinds[0].fabric) and len({kind.fabric for kind in kinds}) == 1
             connected = one_fabric and all(kind.connects(engine) for kind in kinds)
-            if connected is apart or not all(kind.admits(engine) for kind in kinds):
+            if connected is apart or not all(kind.admits(engine, lenience) for kind in kinds):
                 continue
             found = [self._match(member, kind) for member, kind in zip(engine.members, kinds, strict=True)]
             matches = tuple(match for match in found if isinstance(match, Match))

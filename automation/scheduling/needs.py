@@ -7,6 +7,7 @@ fabric and price. Everything that follows from a pair of them is worked out once
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from automation.scheduling.hardware import Hardware
 from automation.scheduling.matching import Requests, requests_of
@@ -93,6 +94,21 @@ def _size(engine: EngineNeed) -> int:
     return sum(member.pods * count for member in engine.members for _, count, _ in member.requests)
 
 
+class Lenience(NamedTuple):
+    """What is not asked of pools: only to say what a change would do."""
+
+    spot: bool = False
+    """That nodes are not spot ones, where the deployment does not allow those."""
+    leaving: bool = False
+    """That they stay."""
+    fabric: bool = False
+    """That the nodes of a gang share the network that it needs."""
+
+
+STRICT = Lenience()
+"""Everything is asked."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolKind:
     """What matters of a pool besides its room: hardware, fabric, price, purchase, and whether it takes new pods."""
@@ -109,9 +125,10 @@ class PoolKind:
         """Whether it may take new pods of an engine at all."""
         return self.admits(engine) and self.connects(engine)
 
-    def admits(self, engine: EngineNeed) -> bool:
+    def admits(self, engine: EngineNeed, lenience: Lenience = STRICT) -> bool:
         """Whether it takes new pods, and an engine may run on nodes that are bought as its are."""
-        return self.open and (engine.spot or self.purchase is not Purchase.SPOT)
+        spot = engine.spot or lenience.spot
+        return (self.open or lenience.leaving) and (spot or self.purchase is not Purchase.SPOT)
 
     def connects(self, engine: EngineNeed) -> bool:
         """Whether its nodes share the network that an engine needs."""

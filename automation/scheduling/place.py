@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.found import Found
-from automation.scheduling.hosting import Add, Option, Spot, adds_of
+from automation.scheduling.hosting import Add, Hosting, Option, Spot, adds_of
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.limits import Limits
 from automation.scheduling.needs import Need
@@ -156,8 +156,13 @@ class Placer:
         """Return the clusters, of those that no filter refuses, that limits do not rule out whatever room there is."""
         return work.allowed & work.account.within(work.need, release) if work.account else work.allowed
 
-    def limited(self, work: Work) -> Iterator[tuple[Refused, int]]:
-        """Yield why limits keep one more replica off clusters that no filter refuses, and how many of them.
+    def open(self, work: Work, clusters: Clusters) -> Clusters:
+        """Return which of some clusters have room for one more replica within every limit."""
+        left = clusters & ~self._found.full(work.need)
+        return sum(1 << each for each in self._filters.members(left) if self.room(work, each, work.release_of_next))
+
+    def limited(self, work: Work) -> Iterator[tuple[Refused, Clusters]]:
+        """Yield why limits keep one more replica off clusters that no filter refuses, and which.
 
         The first is the first by name. Clusters that are refused for one reason are counted together.
         """
@@ -180,15 +185,18 @@ class Placer:
                 refused = self.limit(work, position)
                 alike = left & dear if dear & alike else alike
             if refused is not None:
-                yield refused, alike.bit_count()
+                yield refused, alike
             left &= ~alike
 
-    def limit(self, work: Work, position: int, release: Amounts | None = None) -> Refused | None:
+    def limit(
+        self, work: Work, position: int, release: Amounts | None = None, *, hosting: Hosting | None = None
+    ) -> Refused | None:
         """Return which limit keeps one more replica off a cluster that no filter refuses; None when none does.
 
-        A limit that ends for every way to be there is said first; otherwise room is.
+        A limit that ends for every way to be there is said first; otherwise room is. ``hosting`` asks about other ways
+        to be there than those that the cluster has.
         """
-        account, hosting = work.account, self._filters.hosting(work.need, position)
+        account, hosting = work.account, hosting or self._filters.hosting(work.need, position)
         if account is None or hosting is None:
             return None
         release = work.release_of_next if release is None else release

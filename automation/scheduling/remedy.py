@@ -1,20 +1,23 @@
 """Remedies: what one more replica of a deployment would need, as one of four answers.
 
-It fits now; it fits once something that is declared already has scaled up; it fits after one named change (a pool with
-so many more nodes, at a price if it is known, or one refusal that a person can lift); or it never fits, because no pool
-has such devices. The ledger and the filters that decided are asked again with the change made, so a remedy that is
-named is one that works.
+It fits now; it fits once something that is declared already has scaled up; it fits after named changes (a pool with so
+many more nodes, at a price if it is known; refusals that a person can lift), on the cluster where the fewest do; or it
+never fits, because no cluster has such devices, and what came closest is said. The ledger and the filters that decided
+are asked again with the changes made, so a remedy that is named is one that works.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from itertools import product
 
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting
 from automation.scheduling.ledger import Ledger
-from automation.scheduling.refused import Refused
+from automation.scheduling.needs import Lenience, Need
+from automation.scheduling.place import Placer
+from automation.scheduling.pools import PoolExplainer
 from automation.scheduling.snapshot import ClusterState
 from automation.scheduling.verdict import FABRIC_LINES, Code
 from automation.scheduling.work import Work
@@ -66,34 +69,50 @@ class Remedy:
     growth: tuple[Growth, ...] = ()
 
 
-_SEVERAL = Remedy(Answer.CHANGE, "would need several changes: see what each cluster says")
-_NEVER = Remedy(Answer.NEVER, "never fits: no pool of any cluster can carry it")
+@dataclass(frozen=True, slots=True)
+class _Obstacle:
+    """What keeps a deployment off a cluster, room and limits aside: how it is lifted, in words."""
 
-_LIFTABLE = (Code.NOT_READY, Code.TAINTED, Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE, Code.CACHE_FAILED)
-"""Refusals that a person can lift without another machine."""
-_LIFTED = {
-    Code.NOT_READY: "it is ready again",
-    Code.TAINTED: "its taints are tolerated or taken away",
-    Code.DESELECTED: "the deployment's clusterSelector takes it in",
-    Code.OUTSIDE_CACHE: "the clusterSelector of the cache takes it in",
-    Code.NO_STORAGE: "it has a storage class that many nodes can mount",
-    Code.CACHE_FAILED: "the cache is staged on it",
+    lifted: str
+    weight: int = 1
+
+
+_DECIDED = 8
+"""What somebody has decided to take away is asked for only where nothing else would help."""
+_BY_CODE = {
+    Code.CACHE_FAILED: _Obstacle("the cache is staged on it"),
+    Code.NO_STORAGE: _Obstacle("it has a storage class that many nodes can mount"),
+    Code.OUTSIDE_CACHE: _Obstacle("the clusterSelector of the cache takes it in"),
+    Code.DESELECTED: _Obstacle("the deployment's clusterSelector takes it in"),
+    Code.TAINTED: _Obstacle("its taints are tolerated or taken away"),
+    Code.NOT_READY: _Obstacle("it is ready again"),
+    Code.GOING_AWAY: _Obstacle("it stays", _DECIDED),
+    Code.LOST: _Obstacle("it is there again", _DECIDED),
 }
+"""By the filter that refuses, what is lifted most easily first."""
+_SPOT = _Obstacle("it may run on spot nodes (write `spot: true`)")
+_POOL = _Obstacle("stays", _DECIDED)
+_FABRIC = _Obstacle("its nodes share what a gang needs")
+_ORDER = (*_BY_CODE.values(), _SPOT, _POOL, _FABRIC)
+_LENIENCES = sorted(
+    (Lenience(*each) for each in product((False, True), repeat=3)), key=lambda each: (sum(each), each.leaving)
+)
+"""The fewest first, and those that keep a pool last."""
 
 
+_Obstacles = tuple[_Obstacle, ...]
 _HAS = ("has", "have")
-
-Limiting = Callable[[Work, int], Refused | None]
-"""Says which limit keeps one more replica of a deployment off a cluster."""
 
 
 class Remedies:
     """Answers for the state in which a pass ended."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, limit: Limiting) -> None:
+    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, pools: PoolExplainer) -> None:
         self._filters = filters
         self._ledger = ledger
-        self._limit = limit
+        self._placer = placer
+        self._pools = pools
+        self._lenient: dict[int, dict[Lenience, Clusters]] = {}
 
     def next(self, work: Work) -> Remedy:
         """Say what one more replica of a deployment would need; the least first, ties by name."""
@@ -104,19 +123,21 @@ class Remedies:
         growths: list[tuple[str, tuple[Growth, ...]]] = []
         scaled: list[tuple[str, tuple[Growth, ...]]] = []
         limited: list[tuple[str, str]] = []
-        for position, hosting in self._hosting(work, work.allowed):
+        for position in self._filters.members(work.allowed):
+            hosting = self._filters.hosting(work.need, position)
+            assert hosting is not None  # or the cluster would not be allowed
             name = self._filters.clusters[position].name
-            refused = self._limit(work, position)
+            room = self._ledger.room(position, hosting) is not None
+            refused = self._placer.limit(work, position)
             if refused is not None:
-                limited.append((name, refused.lifted))
-                continue
-            if self._ledger.room(position, hosting) is None:
+                limited += [(name, refused.lifted)] if room else []
+            elif not room:
                 growths.append((name, self._grown(position, hosting, self._promised(position))))
-                continue
-            missing = self._grown(position, hosting, self._present(position))
-            if not missing:
-                return Remedy(Answer.NOW, self._now(position), name)
-            scaled.append((name, missing))
+            else:
+                missing = self._grown(position, hosting, self._present(position))
+                if not missing:
+                    return Remedy(Answer.NOW, self._now(position), name)
+                scaled.append((name, missing))
         if scaled:
             name, growth = min(scaled, key=_least)
             return Remedy(Answer.SCALE_UP, f"fits on {name} after scale-up: {_words(growth)}", name, growth)
@@ -127,55 +148,88 @@ class Remedies:
         if growths:
             name, growth = min(growths, key=_least)
             return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}", name, growth)
-        return self._lifted(work)
+        return self._changed(work) or Remedy(Answer.NEVER, f"never fits: {self._pools.closest(work)}")
 
     def _now(self, position: int) -> str:
         cluster = self._filters.clusters[position]
         planned = cluster.state is ClusterState.PLANNED
         return f"fits on {cluster.name} once it is built" if planned else f"fits now on {cluster.name}"
 
-    def _lifted(self, work: Work) -> Remedy:
-        """Find a cluster that has room and is refused for one thing alone that a person can lift."""
-        refused = dict(self._filters.refused(work.deployment, work.need))
-        hosts = self._filters.everywhere & ~refused[Code.NO_MATCH] & ~refused[Code.NO_POOLS]
-        for code in reversed(_LIFTABLE):
-            only = refused.get(code, 0) & hosts
-            for other, clusters in refused.items():
-                only &= self._filters.everywhere if other is code else ~clusters
-            for position, hosting in self._hosting(work, only):
-                if self._ledger.room(position, hosting) is not None and self._limit(work, position) is None:
-                    name = self._filters.clusters[position].name
-                    return Remedy(Answer.CHANGE, f"would fit on {name} once {_LIFTED[code]}", name)
-        if hosts:
-            return _SEVERAL
-        alone = self._unlike(work, refused)
-        return alone or (_SEVERAL if self._filters.has_devices(work.need) else _NEVER)
+    def _changed(self, work: Work) -> Remedy | None:
+        """Find the cluster where the fewest changes make room, and name them; None where none have such devices."""
+        parts = self._parts(work)
+        found: tuple[int, _Obstacles, int] | None = None
+        for obstacles in sorted(parts, key=lambda each: (_weight(each), [_ORDER.index(one) for one in each])):
+            if found is not None and found[0] <= _weight(obstacles):
+                break
+            for position in self._filters.members(parts[obstacles]):
+                hosting = self._host(work, position, obstacles)
+                full = self._ledger.room(position, hosting) is None
+                limited = self._placer.limit(work, position, hosting=hosting) is not None
+                more = int(full) + int(limited)
+                weight = _weight(obstacles) + more
+                if found is None or weight < found[0]:
+                    found = (weight, obstacles, position)
+                if not more:
+                    break
+        return None if found is None else self._with(work, found[2], found[1])
 
-    def _unlike(self, work: Work, refused: Mapping[Code, Clusters]) -> Remedy | None:
-        """Find a cluster whose pools lack nothing but the network between the nodes of a gang, or leave for spot."""
-        clusters = self._filters.everywhere
-        for code, others in refused.items():
-            if code is not Code.NO_MATCH:
-                clusters &= ~others
-        ways = f": {FABRIC_LINES}" if work.deployment.fabric is None else ""
-        for position in self._filters.members(clusters):
-            name = self._filters.clusters[position].name
-            if self._has_room(position, self._filters.whatever_fabric(work.need, position)):
-                return Remedy(Answer.CHANGE, f"would fit on {name} if its nodes shared what a gang needs{ways}", name)
-            if self._has_room(position, self._filters.on_spot(work.need, position)):
-                return Remedy(
-                    Answer.CHANGE, f"would fit on {name} if it might run on spot nodes: write `spot: true`", name
-                )
-        return None
+    def _parts(self, work: Work) -> dict[_Obstacles, Clusters]:
+        """Return the clusters that could carry a deployment by what would have to be lifted there."""
+        parts: dict[_Obstacles, Clusters] = {}
+        for lenience, clusters in self._leniences(work.need).items():
+            named = zip((_SPOT, _POOL, _FABRIC), lenience, strict=True)
+            parts[tuple(each for each, needed in named if needed)] = clusters
+        for code, refused in self._filters.refused(work.deployment, work.need):
+            if code in _BY_CODE:
+                for obstacles, clusters in list(parts.items()):
+                    parts[obstacles] = clusters & ~refused
+                    parts[_BY_CODE[code], *obstacles] = clusters & refused
+        return {obstacles: clusters for obstacles, clusters in parts.items() if clusters}
 
-    def _has_room(self, position: int, hosting: Hosting | None) -> bool:
-        return hosting is not None and self._ledger.room(position, hosting) is not None
+    def _leniences(self, need: Need) -> dict[Lenience, Clusters]:
+        """Return by what the least is that may not be asked of their pools, the clusters with devices for a need."""
+        known = self._lenient.get(need.number)
+        if known is None:
+            known = self._lenient[need.number] = {}
+            for alike in self._filters.sorts:
+                position = alike.bit_length() - 1
+                if self._filters.leniently(need, position, _LENIENCES[-1]) is not None:
+                    least = next(each for each in _LENIENCES if self._filters.leniently(need, position, each))
+                    known[least] = known.get(least, 0) | alike
+        return known
 
-    def _hosting(self, work: Work, clusters: int) -> Iterator[tuple[int, Hosting]]:
-        for position in self._filters.members(clusters):
-            hosting = self._filters.hosting(work.need, position)
-            if hosting is not None:
-                yield position, hosting
+    def _host(self, work: Work, position: int, obstacles: _Obstacles) -> Hosting:
+        lenience = Lenience(_SPOT in obstacles, _POOL in obstacles, _FABRIC in obstacles)
+        hosting = self._filters.leniently(work.need, position, lenience)
+        assert hosting is not None  # or the cluster would not be among those with devices
+        return hosting
+
+    def _with(self, work: Work, position: int, obstacles: _Obstacles) -> Remedy:
+        """Name the changes after which a replica fits on a cluster: nodes, then what has to be lifted."""
+        name, hosting = self._filters.clusters[position].name, self._host(work, position, obstacles)
+        growth: tuple[Growth, ...] = ()
+        if self._ledger.room(position, hosting) is None:
+            growth = self._grown(position, hosting, self._promised(position))
+        once = [self._lifted(work, position, hosting, each) for each in obstacles]
+        limit = self._placer.limit(work, position, hosting=hosting)
+        if limit is not None:
+            once.insert(0, limit.lifted)
+        text = [f"with {_words(growth)}"] if growth else []
+        text += [f"once {_listed(once)}"] if once else []
+        return Remedy(Answer.CHANGE, f"would fit on {name} {', '.join(text)}", name, growth)
+
+    def _lifted(self, work: Work, position: int, hosting: Hosting, obstacle: _Obstacle) -> str:
+        """Say how an obstacle is lifted, with whose word it is or what to write."""
+        cluster = self._filters.clusters[position]
+        if obstacle is _FABRIC:
+            return obstacle.lifted + (f": {FABRIC_LINES}" if work.deployment.fabric is None else "")
+        if obstacle is _POOL:
+            used = {pool for options in hosting for pool in options[0].pools}
+            pools = [each for number, each in enumerate(cluster.pools) if number in used and each.leaving]
+            return " and ".join(f"its pool {each.name} {obstacle.lifted} ({each.leaving})" for each in pools)
+        decided = obstacle.weight == _DECIDED and cluster.why
+        return obstacle.lifted + (f" ({cluster.why})" if decided else "")
 
     def _promised(self, position: int) -> list[int]:
         return [load.nodes for load in self._ledger.loads[position]]
@@ -255,3 +309,11 @@ def _least(found: tuple[str, tuple[Growth, ...]]) -> tuple[object, ...]:
 
 def _words(growth: Sequence[Growth]) -> str:
     return " and ".join(map(str, growth))
+
+
+def _weight(obstacles: _Obstacles) -> int:
+    return sum(each.weight for each in obstacles)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -67,7 +67,9 @@ def schedule(snapshot: Snapshot, *, evaluate: Evaluate | None = None) -> Schedul
 
 
 class Pass:
-    """One pass over one snapshot; once it has run, ``works`` says what became of each deployment."""
+    """One pass over one snapshot; once it has run, ``works`` says what became of each deployment, ``explainer`` why."""
+
+    explainer: Explainer
 
     def __init__(self, snapshot: Snapshot, evaluate: Evaluate) -> None:
         compatible = snapshot.options.strategy is Strategy.COMPATIBLE
@@ -245,7 +247,7 @@ class Pass:
 
     def _schedule(self, works: Mapping[NamespacedName, Work], overfull: tuple[Overfull, ...]) -> Schedule:
         options = self.snapshot.options
-        explainer = Explainer(
+        explainer = self.explainer = Explainer(
             self.filters,
             self.ledger,
             self.hostings,

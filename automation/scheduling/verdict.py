@@ -35,6 +35,8 @@ class Code(StrEnum):
     """No pool has the devices that are asked for."""
     POD_TOO_LARGE = "pod-too-large"
     """A pod asks for more devices than one node has."""
+    SPOT_ONLY = "spot-only"
+    """Such devices are on spot nodes alone, which the deployment does not allow."""
     NO_FABRIC = "no-fabric"
     """The nodes that would carry a gang do not share the fast network that it needs."""
     OVER_QUOTA = "over-quota"
@@ -76,6 +78,7 @@ _NOUNS = {
     Code.SELECTOR_ERROR: "where a selector fails",
     Code.NO_MATCH: "no matching device",
     Code.POD_TOO_LARGE: "with nodes too small",
+    Code.SPOT_ONLY: "only on spot nodes",
     Code.NO_FABRIC: "no common fabric",
     Code.OVER_QUOTA: "over the quota",
     Code.OVER_COST: "too dear for the deployment",

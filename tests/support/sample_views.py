@@ -209,7 +209,10 @@ EXPLANATION: Final = ExplanationView(
     placed=1,
     summary="0/2 clusters: 1 without GPU pools, 1 full",
     next_replica=RemedyView(
-        answer="never", message="never fits: no pool of any cluster can carry it", cluster="", growth=()
+        answer="never",
+        message="never fits: request gpu wants 16 devices, a node has 8 of gpu (eks-use1/h100 comes closest)",
+        cluster="",
+        growth=(),
     ),
     order=("fewest own replicas", "name"),
     chosen=(

@@ -11,7 +11,7 @@ from automation.scheduling.existing import ExistingCache
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device, Options
+from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device, Options, Purchase
 from automation.scheduling.trace import Trace, Verdicts
 from automation.scheduling.verdict import Code, Score, Verdict
 from components.cel.selector import Outcome
@@ -164,7 +164,8 @@ def test_a_cache_that_failed_to_stage_refuses_its_cluster_only_in_that_revision(
     identity = CacheId("ml", "weights", "a", 0)
     failed = ExistingCache(identity, CacheEntry(cache="weights", cluster="a", shape="sha256:1"), shape, failure="token")
     one = cluster("a", labels=GOLD, storage_class="s")
-    assert only(plan([one], [deployment("d", cache=CACHE)], caches=(failed,))).code is Code.CACHE_FAILED
+    refused = only(plan([one], [deployment("d", cache=CACHE)], caches=(failed,)))
+    assert (refused.code, refused.message) == (Code.CACHE_FAILED, "staging cache weights failed on it: token")
     renewed = CacheNeed("weights", "sha256:2", GOLD)
     assert only(plan([one], [deployment("d", cache=renewed)], caches=(failed,))).code is Code.TAKEN
 
@@ -254,6 +255,18 @@ SUMMARIES: list[tuple[str, Sequence[Cluster], str]] = [
         ],
         "0/5 clusters: 1 not ready, 2 tainted, 1 no matching device, 1 full",
     ),
+    (
+        "what lacks a network or is on spot nodes is neither full nor without devices",
+        [
+            cluster("a", pool("x", fabric="x"), pool("y", fabric="y")),
+            cluster("b", pool(nodes=2)),
+            cluster("c", pool(nodes=2, fabric="x", purchase=Purchase.SPOT)),
+            cluster("d", pool("x", gpu(memory=40), purchase=Purchase.SPOT)),
+            cluster("e", pool(fabric="x")),
+            cluster("f", pool("x", fabric="x", nodes=0), pool("y", fabric="y", nodes=1)),
+        ],
+        "0/6 clusters: 1 no matching device, 1 only on spot nodes, 2 no common fabric, 2 full",
+    ),
     ("only planned and full", [cluster("a", pool(nodes=0), state="planned")], "0/1 clusters: 1 full"),
 ]
 
@@ -261,9 +274,22 @@ SUMMARIES: list[tuple[str, Sequence[Cluster], str]] = [
 @pytest.mark.parametrize(("clusters", "line"), [each[1:] for each in SUMMARIES], ids=[each[0] for each in SUMMARIES])
 def test_a_shortfall_is_summarised(clusters: Sequence[Cluster], line: str) -> None:
     """Counts by reason, worst first."""
-    made = plan(clusters, [deployment("d", 2, engine("e", member(8, "80")))])
+    wanted = gang(8, 1, "80") if "fabric" in line else engine("e", member(8, "80"))
+    made = plan(clusters, [deployment("d", 2, wanted)])
     assert made.trace["ml", "d"].summary == line
     assert made.shortfalls[0].message == f"0 of 2 placed; {line}"
+
+
+def test_the_engine_that_has_no_place_decides_for_its_cluster() -> None:
+    """Not one that is too large for one pool and has another: its verdict is no reason."""
+    both = deployment("d", 1, engine("e", member(8)), engine("f", member(1, "none")))
+    verdict = only(plan([cluster("a", pool("small", gpu("l4", 1)), pool())], [both]))
+    assert (verdict.code, verdict.message) == (Code.NO_MATCH, "request gpu: l4 does not satisfy none")
+    larger = deployment("d", 1, engine("e", member(8)), engine("f", member(9)))
+    verdict = only(plan([cluster("a", pool("small", gpu("l4", 1)), pool())], [larger]))
+    assert (verdict.code, verdict.message) == (Code.POD_TOO_LARGE, "request gpu wants 9 devices, a node has 1 of l4")
+    worst = deployment("d", 1, engine("e", member(9)), engine("f", member(1, "none")))
+    assert only(plan([cluster("a")], [worst])).code is Code.NO_MATCH
 
 
 def test_each_pool_is_told_once_per_distinct_answer() -> None:

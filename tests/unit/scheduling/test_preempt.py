@@ -220,6 +220,16 @@ def test_a_replica_that_must_leave_its_place_may_have_others_give_way() -> None:
     assert [each.reason for each in then.leaving] == [Reason.DRAINED]
 
 
+def test_a_deployment_that_gave_way_is_not_told_that_all_is_full() -> None:
+    """It asks again in the next plan, where it finds what is free now elsewhere and suits it alone."""
+    high = deployment("high", 1, engine("main", member(8, "name=h100")), priority=10)
+    clusters = [nodes(1), cluster("b", pool("gpus", gpu("a100", 8, 40))), cluster("c", pool("gpus", nodes=0))]
+    made = preempting(clusters, [replace(LOW, replicas=1), high], FULL[:1])
+    assert victims(made) == ["ml/low/a/0"]
+    short = {each.deployment: each.message for each in made.shortfalls}
+    assert short["low"].startswith("0 of 1 placed; 1/3 clusters: 2 full; ")
+
+
 def test_a_held_replica_does_not_give_way() -> None:
     """Its manifest cannot be used, so nobody knows how important it is."""
     assert victims(preempting([nodes(2)], [HIGH], FULL, held=frozenset({LOW.key}))) == []

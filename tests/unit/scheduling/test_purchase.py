@@ -40,9 +40,11 @@ def test_a_spot_pool_that_is_not_allowed_says_so() -> None:
     assert not made.placements
     verdict = made.trace[wanted.key].verdict("a")
     assert (verdict.code, verdict.message) == (
-        Code.NO_MATCH,
+        Code.SPOT_ONLY,
         "its nodes are spot ones, which the deployment does not allow",
     )
+    other = deployment("e", 1, engine("main", member(8, "none")))
+    assert plan([cluster("a", SPOT)], [other]).trace[other.key].verdict("a").code is Code.NO_MATCH
 
 
 def test_a_replica_that_runs_on_a_spot_pool_stays_there() -> None:

@@ -10,7 +10,8 @@ from automation.scheduling.headroom import headroom
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.remedy import Answer
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Cluster, Deployment, Pool, Purchase, Snapshot
+from automation.scheduling.snapshot import Cluster, Deployment, FabricNeed, Pool, Purchase, Snapshot
+from automation.scheduling.verdict import FABRIC_LINES
 from tests.unit.scheduling.builder import (
     cluster,
     deployment,
@@ -112,44 +113,118 @@ CASES = [
         [cluster("a", taints=["k=v:NoSchedule"], state="not ready")],
         deployment("d", 1, WHOLE),
         Answer.CHANGE,
-        "would need several changes: see what each cluster says",
+        "would fit on a once its taints are tolerated or taken away and it is ready again",
+    ),
+    Case(
+        "three things, and nodes",
+        [cluster("a", pool(nodes=0), taints=["k=v:NoSchedule"], state="not ready")],
+        deployment("d", 1, WHOLE, selector={"tier": "gold"}),
+        Answer.CHANGE,
+        "would fit on a with pool gpus from 0 to 1 nodes (price unknown), once the deployment's clusterSelector takes"
+        " it in, its taints are tolerated or taken away and it is ready again",
+    ),
+    Case(
+        "one thing there, two here",
+        [cluster("a", taints=["k=v:NoSchedule"], state="not ready"), cluster("b", pool(nodes=0)), cluster("c")],
+        deployment("d", 2, WHOLE, selector={"tier": "gold"}),
+        Answer.CHANGE,
+        "would fit on c once the deployment's clusterSelector takes it in",
+    ),
+    Case(
+        "a cluster that goes away",
+        [cluster("a", state="going away", why="its manifest was removed")],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a once it stays (its manifest was removed)",
+    ),
+    Case(
+        "a cluster that is lost",
+        [cluster("a", state="lost")],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a once it is there again",
+    ),
+    Case(
+        "a pool that leaves",
+        [cluster("a", pool(leaving="this change would replace it"), pool("old", gpu("l4", 1)))],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on a once its pool gpus stays (this change would replace it)",
+    ),
+    Case(
+        "other things first, where somebody has decided",
+        [cluster("a", state="going away"), cluster("b", taints=["k=v:NoSchedule"], state="not ready")],
+        deployment("d", 1, WHOLE),
+        Answer.CHANGE,
+        "would fit on b once its taints are tolerated or taken away and it is ready again",
     ),
     Case(
         "no such device",
         [cluster("a"), cluster("b", pool("old", gpu("a100", 4)))],
         deployment("d", 1, engine("main", member(8, "none"))),
         Answer.NEVER,
-        "never fits: no pool of any cluster can carry it",
+        "never fits: request gpu: h100 does not satisfy none (a/gpus comes closest)",
     ),
+    Case(
+        "what comes closest is told",
+        [cluster("a"), cluster("b", pool("old", gpu("l4", 1, 160)), pool("more", gpu("a100", 4, 160)), state="lost")],
+        deployment("d", 1, engine("main", member(8, "140"))),
+        Answer.NEVER,
+        "never fits: request gpu wants 8 devices, a node has 1 of l4 (b/old comes closest)",
+    ),
+    Case(
+        "the engine for which there are no devices is told",
+        [cluster("a", pool(purchase=Purchase.SPOT), pool("small", gpu("l4", 1)))],
+        deployment("d", 1, engine("x", member(8)), engine("y", member(1, "none"))),
+        Answer.NEVER,
+        "never fits: request gpu: h100 does not satisfy none (a/gpus comes closest)",
+    ),
+    Case(
+        "each engine on another cluster",
+        [cluster("a"), cluster("b", pool("old", gpu("a100", 8, 40)))],
+        deployment("d", 1, engine("x", member(8, "name=h100")), engine("y", member(8, "name=a100"))),
+        Answer.NEVER,
+        "never fits: request gpu: h100 does not satisfy name=a100 (a/gpus comes closest)",
+    ),
+    Case("no pools", [Cluster("a")], deployment("d", 1, WHOLE), Answer.NEVER, "never fits: no cluster has GPU pools"),
     Case(
         "its pools are spot ones",
         [cluster("a", pool(purchase=Purchase.SPOT))],
         deployment("d", 1, WHOLE),
         Answer.CHANGE,
-        "would fit on a if it might run on spot nodes: write `spot: true`",
+        "would fit on a once it may run on spot nodes (write `spot: true`)",
     ),
     Case(
         "spot nodes of other devices",
         [cluster("a", pool("gpus", gpu("a100", 8, 40), purchase=Purchase.SPOT))],
         deployment("d", 1, engine("e", member(8, "80"))),
         Answer.NEVER,
-        "never fits: no pool of any cluster can carry it",
+        "never fits: request gpu: a100 does not satisfy 80 (a/gpus comes closest)",
     ),
     Case(
         "spot ones behind a taint",
         [cluster("a", pool(purchase=Purchase.SPOT), taints=["k=v:NoSchedule"])],
         deployment("d", 1, WHOLE),
         Answer.CHANGE,
-        "would need several changes: see what each cluster says",
+        "would fit on a once its taints are tolerated or taken away and it may run on spot nodes (write `spot: true`)",
     ),
     Case(
         "too few nodes, and no network between them",
         [cluster("a", pool())],
         deployment("d", 1, gang()),
         Answer.CHANGE,
-        "would need several changes: see what each cluster says",
+        "would fit on a with pool gpus from 1 to 2 nodes (price unknown), once its nodes share what a gang needs:"
+        f" {FABRIC_LINES}",
     ),
-    Case("no cluster", [], deployment("d", 1, WHOLE), Answer.NEVER, "never fits: no pool of any cluster can carry it"),
+    Case(
+        "a gang on spot nodes of a pool that leaves, without the network that it asks for",
+        [cluster("a", pool(nodes=2, purchase=Purchase.SPOT, leaving="it goes"))],
+        deployment("d", 1, gang(), fabric=FabricNeed.EFA),
+        Answer.CHANGE,
+        "would fit on a once it may run on spot nodes (write `spot: true`), its pool gpus stays (it goes) and its nodes"
+        " share what a gang needs",
+    ),
+    Case("no cluster", [], deployment("d", 1, WHOLE), Answer.NEVER, "never fits: there are no clusters"),
 ]
 
 
@@ -208,7 +283,7 @@ def test_a_pool_that_is_named_with_its_nodes_is_one_that_helps(story: Story) -> 
             assert next(
                 each for each in headroom(story.after, evaluate=evaluate) if (each.namespace, each.deployment) == key
             ).more
-        if remedy.answer is Answer.CHANGE and remedy.growth:
+        if remedy.answer is Answer.CHANGE and remedy.growth and " once " not in remedy.message:
             more = grown(story.after, remedy.cluster, {each.pool: each.needed for each in remedy.growth})
             there = {each.id for each in story.after.replicas}
             # A successor of its own that waits for room is one of them.
