@@ -1,5 +1,6 @@
 """Reading what ``berth observe`` saw from a file, for a plan that counts with it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ if TYPE_CHECKING:
 def observation_in(path: Path | None, workspace: "Workspace") -> "Observation":
     """Return what was seen by a file; nothing without one.
 
-    Raises UsageError for a file that is no observation, or one of another environment.
+    Raises UsageError for a file that is no observation, for one of another environment, and for one from the future,
+    which would count as fresh for ever.
     """
-    from automation.scheduling.observation import Observation
+    from automation.scheduling.observation import CLOCKS, Observation
 
     if path is None:
         return Observation()
@@ -37,5 +39,12 @@ def observation_in(path: Path | None, workspace: "Workspace") -> "Observation":
         raise UsageError(
             f"{path} is an observation of the {kind}environment {view.environment}, not of {workspace.environment}",
             help=again,
+        )
+    ahead = [(seen.at, name) for name, seen in view.seen.clusters.items() if seen.at > datetime.now(UTC) + CLOCKS]
+    if ahead:
+        at, name = max(ahead)
+        raise UsageError(
+            f"{path} says that {name} was seen at {at:%Y-%m-%d %H:%M} UTC, which is later than now",
+            help=f"set the clocks of both machines, then {again}",
         )
     return view.seen

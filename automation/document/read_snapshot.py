@@ -6,8 +6,8 @@ mistakes have a path.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ from automation.document.snapshot_document import (
     SnapshotDocument,
     VersionPart,
 )
+from automation.document.snapshot_problems import problems_of
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.resources import Resources, read
@@ -49,7 +50,7 @@ from components.api.codes import Code
 from components.api.compose import compose
 from components.api.composed import MAX_BYTES
 from components.api.environment import usual_accounting
-from components.api.nodes import MappingNode, plain, written
+from components.api.nodes import MappingNode, find, plain, written
 from components.api.source import Source
 from components.api.translate import translate
 from components.checks.facts import Taint, Toleration
@@ -66,19 +67,7 @@ _DIGEST = "sha256:"
 def read_snapshot(file: str, content: bytes) -> Snapshot:
     """Read a snapshot document; ``file`` only names it. Raises ConfigError with every problem that it has."""
     document = _large(file, content) if len(content) > MAX_BYTES else _ordinary(file, content)
-    problems = [Problem(Code.REFERENCE_MISSING, message, file, path=path) for message, path in _dangling(document)]
-    if document.options.strategy == "Compatible":
-        message = "the strategy Compatible holds for all deployments, so none has its own"
-        problems += [
-            Problem(Code.FIELD_CONFLICT, message, file, path=f"deployments[{index}].strategy")
-            for index, each in enumerate(document.deployments)
-            if each.strategy
-        ]
-    problems += [Problem(Code.NAME_DUPLICATE, message, file) for message in _twice(document)]
-    problems += [Problem(Code.VALUE_OUT_OF_RANGE, message, file, path=path) for message, path in _numberless(document)]
-    problems += [
-        Problem(Code.FIELD_MISSING, message, file, path=path, help=_PLACEMENT) for message, path in _unplaced(document)
-    ]
+    problems = problems_of(document, file)
     if problems:
         raise ConfigError(problems)
     return _Reader(document).snapshot()
@@ -94,8 +83,29 @@ def _ordinary(file: str, content: bytes) -> SnapshotDocument:
     try:
         return SnapshotDocument.model_validate(plain(source.node), by_alias=True, by_name=False)
     except ValidationError as error:
-        translate(source, (cast("dict[str, Any]", each) for each in error.errors()))
-        raise ConfigError(source.problems) from error
+        errors = [cast("dict[str, Any]", each) for each in error.errors()]
+        translate(source, (each for each in errors if not _of_shape(each)))
+        raise ConfigError([*source.problems, *_in_shapes(source, filter(_of_shape, errors))]) from error
+
+
+_KINDS: dict[str, type[ReplicaShape | CacheShape]] = {"Replica": ReplicaShape, "Cache": CacheShape}
+
+
+def _of_shape(error: Mapping[str, Any]) -> bool:
+    """Whether an error is inside a shape whose kind is known; its path then has the kind where no field is."""
+    return error["loc"][:1] == ("shapes",) and error["loc"][2:3] in {(kind,) for kind in _KINDS}
+
+
+def _in_shapes(source: Source, errors: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
+    """Yield the problems of shapes, each read as a document of its kind."""
+    for error in errors:
+        _, name, kind, *inside = error["loc"]
+        node = find(source.node, ("shapes", name)).value
+        assert isinstance(node, MappingNode)  # or it would have no kind
+        one = Source(source.composed, node, cast("type[Document]", _KINDS[kind]))
+        translate(one, [{**error, "loc": tuple(inside)}])
+        for problem in one.problems:
+            yield replace(problem, path=f"shapes.{name}" + (f".{problem.path}" if problem.path else ""))
 
 
 def _large(file: str, content: bytes) -> SnapshotDocument:
@@ -113,81 +123,6 @@ def _large(file: str, content: bytes) -> SnapshotDocument:
                 for each in error.errors()
             ]
         ) from error
-
-
-def _dangling(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
-    """Yield what is named and not there, or there under the wrong kind, with its path."""
-    for index, cluster in enumerate(document.clusters):
-        for number, pool in enumerate(cluster.pools):
-            if pool.hardware not in document.hardware:
-                yield f"there is no hardware {pool.hardware!r}", f"clusters[{index}].pools[{number}].hardware"
-    groups: tuple[tuple[str, list[str], type[ReplicaShape | CacheShape]], ...] = (
-        ("deployments", [each.shape for each in document.deployments], ReplicaShape),
-        ("replicas", [each.shape for each in document.replicas], ReplicaShape),
-        ("caches", [each.shape for each in document.caches], CacheShape),
-    )
-    for group, names, kind in groups:
-        for index, name in enumerate(names):
-            if not isinstance(document.shapes.get(name), kind):
-                yield f"there is no {kind.__name__} {name!r} in shapes", f"{group}[{index}].shape"
-
-
-_PLACEMENT = (
-    "write `placement: [{engine: ENGINE, members: [{pool: POOL, claims: [{request: REQUEST, deviceClass: CLASS}]}]}]`,"
-    " an engine's members in the order of its shape"
-)
-
-
-def _unplaced(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
-    """Yield what of the live replicas is on no pool or claims nothing, with its path: nobody could count what it holds.
-
-    An engine of which no member claims anything runs nowhere, so one that asks for devices has claims.
-    """
-    for index, replica in enumerate(document.replicas):
-        shape = document.shapes.get(replica.shape)
-        placed = {each.engine: each.members for each in replica.placement}
-        for engine in shape.engines if isinstance(shape, ReplicaShape) else ():
-            places = placed.get(engine.name, ())
-            if len(places) != len(engine.members):
-                said = f"of {len(engine.members)} members of engine {engine.name!r} {len(places)} have a pool"
-                yield f"{said}: what a live replica holds must be known", f"replicas[{index}].placement"
-            elif any(each.requests for each in engine.members) and not any(each.claims for each in places):
-                yield f"engine {engine.name!r} asks for devices and has no claims", f"replicas[{index}].placement"
-
-
-def _numberless(document: SnapshotDocument) -> Iterator[tuple[str, str]]:
-    """Yield what of the shapes asks for less than one, with its path: no manifest says so, and nobody can count it."""
-    for name, shape in document.shapes.items():
-        if not isinstance(shape, ReplicaShape):
-            continue
-        if not shape.engines:
-            yield "a replica has at least 1 engine", f"shapes.{name}.engines"
-        for number, engine in enumerate(shape.engines):
-            path = f"shapes.{name}.engines[{number}]"
-            numbers = {f"{path}.copies": engine.copies}
-            for place, member in enumerate(engine.members):
-                numbers[f"{path}.members[{place}].pods"] = member.pods
-                for index, request in enumerate(member.requests):
-                    numbers[f"{path}.members[{place}].requests[{index}].count"] = request.count
-            for where, value in numbers.items():
-                if value < 1:
-                    yield f"{where.rpartition('.')[2]} must be at least 1, and is {value}", where
-
-
-def _twice(document: SnapshotDocument) -> Iterator[str]:
-    """Yield what stands twice under one name."""
-    groups = {
-        "cluster": [each.name for each in document.clusters],
-        "pool": [f"{each.name}/{pool.name}" for each in document.clusters for pool in each.pools],
-        "device": [f"{name}/{each.name}" for name, devices in document.hardware.items() for each in devices],
-        "deployment": [f"{each.namespace}/{each.name}" for each in document.deployments],
-        "replica": [f"{each.namespace}/{each.deployment}/{each.cluster}/{each.index}" for each in document.replicas],
-        "cache": [f"{each.namespace}/{each.cache}/{each.cluster}/{each.index}" for each in document.caches],
-    }
-    for kind, names in groups.items():
-        for name, number in Counter(names).items():
-            if number > 1:
-                yield f"{kind} {name} stands {number} times"
 
 
 class _Reader:

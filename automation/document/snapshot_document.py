@@ -6,15 +6,14 @@ once, under a name, because thousands of pools and replicas share a few. How a d
 and back is in ``read_snapshot`` and ``write_snapshot``.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from automation.document.moments import Moment, Span
 from components.api.base import Model
-from components.api.codes import Code
-from components.api.rules import Violation
 from components.api.values import Amount
 from components.lock import CacheShape, EnginePlacement, ReplicaShape
 
@@ -25,18 +24,6 @@ Count = Annotated[int, Field(ge=0)]
 Surge = Annotated[int, Field(ge=1)]
 Price = Annotated[Decimal, Field(ge=0)]
 Fabric = Literal["Any", "EFA", "InfiniBand", "None"]
-
-
-def _zoned(moment: datetime) -> datetime:
-    """Refuse a time that nobody can compare with another."""
-    if moment.tzinfo is None:
-        message = f"{moment.isoformat()} does not say its time zone"
-        raise Violation(Code.VALUE_INVALID, message, hint=f"write `{moment.isoformat()}Z` for UTC").error()
-    return moment
-
-
-Moment = Annotated[datetime, AfterValidator(_zoned)]
-"""A moment with its time zone."""
 
 
 class Part(Model):
@@ -97,7 +84,10 @@ class ResourcesPart(Part):
 
 
 class ForeignPodPart(Part):
-    """A pod outside the fleet, how many devices it holds, by their name, and what it requests."""
+    """A pod outside the fleet, how many devices it holds, by their name, and what it requests.
+
+    Devices of a name that the hardware does not have count against each kind that pods claim.
+    """
 
     devices: dict[str, Count] = Field(default_factory=dict)
     requests: ResourcesPart = ResourcesPart()
@@ -315,10 +305,10 @@ class OptionsPart(Part):
     accounting: Literal["Device", "Node", "BestFit"] | None = None
     """How room is counted: `Device` without it, and `Node` under `Compatible`."""
 
-    repin_dwell: timedelta | None = None
+    repin_dwell: Span | None = None
     """How long a cluster may be not ready before its replicas move; they stay without it. As `PT30M`, or seconds."""
 
-    observation_age: timedelta | None = None
+    observation_age: Span | None = None
     """How old an observation may be; an older one does not count. Every one counts without it."""
 
     preemption: bool = False

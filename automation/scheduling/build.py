@@ -71,7 +71,7 @@ def build_snapshot(
     options = _options(fleet)
     clusters = _Clusters(fleet, existing, changes, observation or Observation(), journal, options, now)
     return Snapshot(
-        clusters=tuple(map(clusters.of, sorted({*fleet.clusters, *existing.clusters}))),
+        clusters=tuple(map(clusters.of, sorted({*fleet.clusters, *existing.clusters, *_places(existing)}))),
         deployments=tuple(deployments),
         replicas=tuple(existing.replicas[identity] for identity in sorted(existing.replicas)),
         caches=tuple(existing.caches[identity] for identity in sorted(existing.caches)),
@@ -100,6 +100,11 @@ class _Hardware:
         if known is None:
             known = self._known[key] = tuple(_devices(hardware, accelerator))
         return known
+
+
+def _places(existing: Existing) -> set[str]:
+    """Return the clusters on which something runs or is staged, as the state says."""
+    return {each.cluster for each in existing.replicas} | {each.cluster for each in existing.caches}
 
 
 def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
@@ -167,6 +172,8 @@ class _Clusters:
     def of(self, name: str) -> Cluster:
         """Return one cluster; without a manifest it has no pools to place on."""
         manifest = self.fleet.clusters.get(name)
+        if manifest is None and name not in self.existing.clusters:
+            return Cluster(name, ClusterState.LOST, "neither a manifest nor the state knows it")
         if manifest is None:
             source = self.existing.clusters[name].source
             return Cluster(name, ClusterState.GOING_AWAY, "its manifest was removed", source)
@@ -202,7 +209,7 @@ class _Clusters:
             name=pool.name,
             class_name=pool.class_name,
             devices=self.hardware.of(pool.class_name, manifest),
-            realised=pool.node_count,
+            realised=min(pool.node_count, pool.most_nodes),
             maximum=pool.most_nodes,
             # Berth installs the autoscaler on the clusters that it makes; on others nobody says that there is one.
             scales=pool.autoscaled and manifest.source != "Existing",

@@ -6,11 +6,14 @@ collected does not belong here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from automation.scheduling.resources import Resources
+
+CLOCKS: Final = timedelta(minutes=5)
+"""How far the clocks of two machines may be apart before one of them is taken to be wrong."""
 
 
 def _empty() -> Mapping[Any, Any]:

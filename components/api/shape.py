@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
 from components.api.base import Model, Own, OwnValues, Portable
@@ -132,6 +132,6 @@ def _inner(annotation: Any) -> tuple[Literal["", "list", "map"], type[Model] | N
         return "list", _inner(get_args(annotation)[0])[1]
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return "map", _inner(get_args(annotation)[1])[1]
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return "", annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):  # parts of a lock are in snapshots too
+        return "", cast("type[Model]", annotation)
     return "", None

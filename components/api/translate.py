@@ -232,7 +232,7 @@ def _unknown_hint(source: Source, path: tuple[PathPart, ...], holder: type[Model
     key = str(path[-1])
     fields = shape(holder) if holder else {}
     hint = _spelling_hint(key)
-    if holder is not None:
+    if holder is not None and issubclass(holder, Model):  # a part of a lock is none
         hint = hint or holder.ELSEWHERE.get(key, "") or field_of_another_version(holder.__name__, key)
     if hint:
         return hint

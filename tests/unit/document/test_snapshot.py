@@ -115,7 +115,7 @@ def full_cluster() -> Cluster:
         "us-east-1",
         {"tier": "gold"},
         (Taint("k", "v", "NoExecute"),),
-        (pool, Pool("other", "h100", (Device("gpu", "x"),))),
+        (pool, Pool("other", "h100", (Device("gpu", "x", device_class="x"),))),
         "efs",
         datetime(2026, 1, 2, tzinfo=UTC),
         datetime(2026, 1, 1, tzinfo=UTC),
@@ -231,7 +231,7 @@ MISTAKES = [
     ("shape: whole", "shape: half", "deployments[0].shape", "there is no ReplicaShape 'half' in shapes"),
     ("{name: a,", "{name: a, state: redy,", "it.yaml:14:22 value-not-allowed", "did you mean `ready`?"),
     ("    kind: Replica\n", "", "it.yaml:5:3 value-invalid", "the value of whole is not valid here"),
-    ("  - {name: a,", "  - {name: a}\n  - {name: a,", "name-duplicate", "cluster a stands 2 times"),
+    ("  - {name: a,", "  - {name: a}\n  - {name: a,", "name-duplicate clusters[1]", "cluster a stands twice"),
     ("clusters:", "clusters: [", "yaml-syntax", "it.yaml"),
     ("shapes:\n", "now: 2026-11-30T10:00:00\nshapes:\n", "value-invalid", "write `2026-11-30T10:00:00Z` for UTC"),
     (
@@ -250,9 +250,66 @@ MISTAKES = [
     ),
     (
         "    - {name: gpu,",
-        "    - {name: gpu, driver: x}\n    - {name: gpu,",
-        "name-duplicate",
-        "device h100/gpu stands 2 times",
+        "    - {name: gpu, driver: x, deviceClass: x}\n    - {name: gpu,",
+        "name-duplicate hardware.h100[1]",
+        "device h100/gpu stands twice",
+    ),
+    (
+        "realised: 2",
+        "realised: 2, maximum: 1",
+        "value-out-of-range clusters[0].pools[0].maximum",
+        "at least realised, 2, and is 1",
+    ),
+    ("deviceClass: gpu.nvidia.com, ", "", "field-missing hardware.h100[0].deviceClass", "or `claimable: false`"),
+    (
+        "capacity: {memory: 80Gi}",
+        "attributes: {x: {int: 1, bool: true}}",
+        "field-conflict hardware.h100[0].attributes.x",
+        "must have one value, and has 2",
+    ),
+    ("shapes:\n", "options: {repinDwell: -5}\nshapes:\n", "value-out-of-range", "at least 0 seconds, and is -5"),
+    ("shapes:\n", "options: {observationAge: -PT1M}\nshapes:\n", "value-out-of-range", "0 seconds, and is -60"),
+    (
+        "clusters:\n  - {name: a,",
+        "now: 2026-03-01T00:00:00Z\nclusters:\n  - {name: a, seen: 2026-03-01T00:05:01Z,",
+        "value-out-of-range clusters[0].seen",
+        "2026-03-01T00:05:01+00:00 is later than now, 2026-03-01T00:00:00+00:00",
+    ),
+    (
+        "{name: a,",
+        "{name: a, state: not ready, notReadySince: 2026-03-01T00:05:00Z,",
+        "value-out-of-range clusters[0].notReadySince",
+        "write `now`, the moment that the snapshot is of",
+    ),
+    (
+        "{name: a,",
+        "{name: a, versions: {kubelet: {text: '1.35', seen: 2026-03-01T00:05:00Z}},",
+        "value-out-of-range clusters[0].versions.kubelet.seen",
+        "is later than now",
+    ),
+    (
+        "      - name: main\n",
+        "      - {name: main, members: []}\n      - name: main\n",
+        "name-duplicate shapes.whole.engines[1]",
+        "engine whole/main stands twice",
+    ),
+    (
+        "requests: [{name: gpu,",
+        "requests: [{name: gpu, count: 1, selectors: []}, {name: gpu,",
+        "name-duplicate shapes.whole.engines[0].members[0].requests[1]",
+        "request whole/main/0/gpu stands twice",
+    ),
+    (
+        "count: 8, selectors",
+        "selectors",
+        "it.yaml:12:24 field-missing shapes.whole.engines[0].members[0].requests[0]",
+        "`count` is missing in item 0 of requests",
+    ),
+    (
+        "count: 8, selectors",
+        "cuont: 8, selectors",
+        "it.yaml:12:36 field-unknown shapes.whole.engines[0].members[0].requests[0].cuont",
+        "did you mean `count`?",
     ),
     (WRITTEN, "[1, 2]", "document-shape", "one document, a mapping"),
 ]
@@ -302,29 +359,95 @@ def test_a_live_replica_holds_what_its_placement_says() -> None:
     assert [(str(each.id), each.kept) for each in made.placements] == [("ml/chat/a/0", True), ("ml/chat/a/1", False)]
 
 
+CLAIMS = "[{pool: gpus, claims: [{request: gpu, deviceClass: gpu.nvidia.com}]}]"
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "place", "said"),
     [
-        (RUNNING[RUNNING.index("    placement:") :], "", "`placement` is missing"),
+        (RUNNING[RUNNING.index("    placement:") :], "", "field-missing replicas[0]", "`placement` is missing"),
         (
             RUNNING[RUNNING.index("    placement:") :],
             "    placement: []\n",
+            "field-missing replicas[0].placement",
             "of 1 members of engine 'main' 0 have a pool",
         ),
-        ("engine: main", "engine: other", "of 1 members of engine 'main' 0 have a pool"),
-        ("[{pool: gpus, claims: [{request: gpu, deviceClass: gpu.nvidia.com}]}]", "[]", "0 have a pool"),
-        (", claims: [{request: gpu, deviceClass: gpu.nvidia.com}]", "", "asks for devices and has no claims"),
+        ("engine: main", "engine: man", "reference-missing replicas[0].placement[0].engine", "did you mean `main`?"),
+        (CLAIMS, "[]", "field-missing replicas[0].placement", "0 have a pool"),
+        (
+            ", claims: [{request: gpu, deviceClass: gpu.nvidia.com}]",
+            "",
+            "field-missing replicas[0].placement",
+            "asks for devices and has no claims",
+        ),
+        (
+            ", deviceClass: gpu.nvidia.com}",
+            "}",
+            "field-missing replicas[0].placement[0].members[0].claims[0]",
+            "`deviceClass` is missing in item 0 of claims",
+        ),
+        (
+            "request: gpu",
+            "request: gpus",
+            "reference-missing replicas[0].placement[0].members[0].claims[0].request",
+            "the member has no request 'gpus' did you mean `gpu`?",
+        ),
+        (
+            "claims: [{",
+            "claims: [{request: gpu, deviceClass: x}, {",
+            "name-duplicate replicas[0].placement[0].members[0].claims[1]",
+            "request gpu has a claim already",
+        ),
+        (
+            "deviceClass: gpu.nvidia.com}",
+            "deviceClass: ''}",
+            "field-missing replicas[0].placement[0].members[0].claims[0].deviceClass",
+            "names no DeviceClass",
+        ),
+        (
+            "      - engine: main\n",
+            "      - {engine: main, members: []}\n      - engine: main\n",
+            "name-duplicate replicas[0].placement[1].engine",
+            "engine main stands twice",
+        ),
+        (
+            "cluster: a",
+            "cluster: b",
+            "reference-missing replicas[0].cluster",
+            "there is no cluster 'b' one that is gone for good stands there with `state: lost`",
+        ),
+        (
+            RUNNING[RUNNING.index("  - namespace") :],
+            RUNNING[RUNNING.index("  - namespace") :] + RUNNING[RUNNING.index("  - namespace") :] + "    index: 1\n",
+            "name-duplicate replicas[1].name",
+            "the name of replica ml/chat-1 stands twice",
+        ),
     ],
-    ids=["none", "empty", "of another engine", "no members", "no claims"],
+    ids=lambda text: text if " " in text and "\n" not in text else "",
 )
-def test_a_live_replica_that_does_not_say_what_it_holds_is_refused(old: str, new: str, said: str) -> None:
-    """It would count for nothing, and its room would be promised to others."""
+def test_a_live_replica_that_does_not_say_what_it_holds_is_refused(old: str, new: str, place: str, said: str) -> None:
+    """It would count for nothing, or for something else, and its room would be promised to others."""
     assert old in RUNNING
     with pytest.raises(ConfigError) as caught:
         read_snapshot("it.yaml", (WRITTEN + RUNNING.replace(old, new)).encode())
+    found = [f"{each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
+    assert any(each.startswith(place) and said in each for each in found)
+
+
+def test_a_cache_is_on_a_cluster_that_is_there() -> None:
+    """Another one is a slip of the pen, and its failure would refuse nothing."""
+    staged = (
+        "  weights: {kind: Cache, source: HuggingFace, repo: a/b, sizeGiB: 1}\nclusters:\n",
+        "caches:\n  - {namespace: ml, cache: weights, cluster: west, shape: weights, failure: no token}\n",
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_snapshot("it.yaml", (WRITTEN.replace("clusters:\n", staged[0]) + staged[1]).encode())
     (problem,) = caught.value.problems
-    assert (problem.code, problem.path.partition(".")[0]) == (Code.FIELD_MISSING, "replicas[0]")
-    assert said in problem.message
+    assert (problem.code, problem.path, problem.help) == (
+        Code.REFERENCE_MISSING,
+        "caches[0].cluster",
+        "one that is gone for good stands there with `state: lost`",
+    )
 
 
 def test_a_snapshot_larger_than_any_manifest_is_read_as_json(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,6 +212,12 @@ def test_what_is_too_old_does_not_count(fleet: Fleet, tmp_path: Path, capsys: py
             "is an observation of the backed environment dev",
             id="backed",
         ),
+        pytest.param(
+            "{environment: dev, simulated: false, now: 2999-01-01T00:00:00Z,"
+            " clusters: [{name: eks-a, status: Observed, at: 2999-01-01T00:00:00Z}]}",
+            "says that eks-a was seen at 2999-01-01 00:00 UTC, which is later than now",
+            id="from-the-future",
+        ),
         pytest.param(None, "cannot be read: No such file", id="missing"),
     ],
 )

@@ -28,6 +28,8 @@ from components.api.inference_cluster import Fabric
 from components.lock import shape_digest
 from components.lock_model import HeldPool
 from tests.unit.planning.world import H100, World, cache, cluster, deployment, document, fleet
+from tests.unit.scheduling.builder import deployment as wanted
+from tests.unit.scheduling.builder import live
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READY = ExistingCluster("a", gateway_address="a.example.com")
@@ -95,6 +97,13 @@ def test_a_cluster_without_a_manifest_is_going_away() -> None:
     assert (one.name, one.state, one.pools) == ("a", ClusterState.GOING_AWAY, ())
 
 
+def test_a_cluster_that_only_its_replicas_remember_is_lost() -> None:
+    """A saved snapshot has every cluster that something is on, so that it can be read again."""
+    replica = live(wanted("d"), "gone")
+    (one,) = build(fleet(), Existing(replicas={replica.id: replica})).clusters
+    assert (one.name, one.state, one.why) == ("gone", ClusterState.LOST, "neither a manifest nor the state knows it")
+
+
 def test_a_front_door_without_pools_needs_no_address_of_its_own() -> None:
     """It serves no models."""
     door = document(
@@ -136,6 +145,8 @@ def only_pool(manifest: dict[str, Any], **other: Any) -> Any:
 
 def test_a_provisioned_pool_reaches_its_maximum_an_existing_one_does_not() -> None:
     """Berth installs the autoscaler where it makes the cluster; elsewhere nobody says that there is one."""
+    within = only_pool(eks(nodeCount=5, maxNodeCount=4))
+    assert (within.realised, within.maximum) == (4, 4)
     pool = only_pool(eks(nodeCount=2, maxNodeCount=4))
     assert (pool.present, pool.nodes, pool.scales) == (2, 4, True)
     pools = [{"name": "gpus", "className": "h100", "nodeCount": 2, "maxNodeCount": 4}]

@@ -208,6 +208,19 @@ def test_a_foreign_victim_is_somebody_elses() -> None:
     assert "could strand somebody else's 8-device pod" in only(made).pools[0].message
 
 
+@pytest.mark.parametrize(
+    ("held", "placed"),
+    [((("h100", 4),), 4), ((("gpu", 4),), 4), ((("gpu", 20),), 0), ((("described", 4),), 8), ((("efa", 4),), 8)],
+    ids=["a kind", "an unknown kind", "more than a node has", "one that nobody claims", "another kind"],
+)
+def test_devices_of_an_unknown_name_may_be_of_any_kind(held: tuple[tuple[str, int], ...], placed: int) -> None:
+    """A class that was edited since they were seen gives its devices other names; they are held all the same."""
+    seen = PoolObservation(1, 0, (ForeignPod(held),))
+    one = cluster("a", pool("gpus", gpu(), nic(), synthetic("described"), observed=seen))
+    made = plan([one], [deployment("d", 9, engine("e", member(1, "80")))])
+    assert (len(made.placements), made.overfull) == (placed, ())
+
+
 def test_best_fit_gives_numbers_without_a_victim() -> None:
     """Nobody is in danger under the best packing; there is only too little."""
     three = deployment("d", 1, engine("e", member(5), copies=3))
