@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from automation.cli.options import Show
+from automation.cli.options import Show, Where
 from automation.render.output_version import API_VERSION
 
 _SHOW = Show()
@@ -33,13 +33,14 @@ def env(
     from automation.engine.toolchain.layout import Layout
 
     sinks = show.sinks()
-    layout = Layout.find(backed=backed)
+    where = Where(simulated=simulated, backed=backed)
+    layout = Layout.find(backed=where.backed)
     toolchain = ensure(layout, progress=sinks.say)
-    if simulated or backed:
+    if where.simulated:
         from automation.driver.simulation import prepare_simulation
 
         prepare_simulation(layout)
-    variables = plain_environment(layout, simulated=simulated or backed, base=os.environ, toolchain=toolchain)
+    variables = plain_environment(layout, simulated=where.simulated, base=os.environ, toolchain=toolchain)
     changes = environment_changes(variables, base=os.environ)
     if sinks.machine:
         sinks.document({"apiVersion": API_VERSION, "kind": "Variables", "variables": changes})

@@ -73,7 +73,8 @@ class Where:
     """Use simulated clouds whose clusters are real control planes on this machine, which `berth backing` keeps."""
 
     def __post_init__(self) -> None:
-        """Take what is backed as simulated too."""
+        """Take what is backed as simulated too, and what is simulated as backed when its scenario says so."""
+        object.__setattr__(self, "backed", self.backed or (self.simulated and _backed_by_scenario()))
         object.__setattr__(self, "simulated", self.simulated or self.backed)
 
     def workspace(self) -> "Workspace":
@@ -81,3 +82,9 @@ class Where:
         from automation.driver.workspace import Workspace
 
         return Workspace.open(self.env, environments=self.environments, simulated=self.simulated, backed=self.backed)
+
+
+def _backed_by_scenario() -> bool:
+    from automation.rehearsal.scenario import is_backed  # only in rehearsals
+
+    return is_backed()

@@ -1,7 +1,9 @@
-"""The model of a scenario: which simulated calls are slow or fail, and how; written as a file that providers read.
+"""The model of a scenario: which simulated calls are slow or fail, and what stands behind simulated clusters.
 
-Point the environment variable ``BERTH_SIMULATION_SCENARIO`` at the file. It may change between and during runs. A rule
-matches a call when all its patterns match (shell globs, case matters); the first failing rule decides.
+Point the environment variable ``BERTH_SIMULATION_SCENARIO`` at the file. Its rules may change between and during runs:
+providers read them again. A rule matches a call when all its patterns match (shell globs, case matters); the first
+failing rule decides. What it says of a backing is read once, before a run starts: it decides with which state,
+providers and locks.
 """
 
 import json
@@ -33,6 +35,13 @@ class Failure(StrEnum):
     """The resource exists afterwards, with initialisation errors."""
     IMAGE_PULL = "image-pull"
     """As before, for workloads whose ``image`` matches; it heals by itself when the rule is gone."""
+
+
+class Backing(StrEnum):
+    """What stands behind the clusters of simulated clouds."""
+
+    KUBERNETES = "kubernetes"
+    """Control planes on this machine: the run is a backed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +85,23 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A list of rules."""
+    """A list of rules, and a backing if there is one."""
 
     rules: tuple[Fault, ...] = ()
+    backing: Backing | None = None
 
     @classmethod
-    def of(cls, *rules: Fault) -> Self:
+    def of(cls, *rules: Fault, backing: Backing | None = None) -> Self:
         """Make a scenario of rules."""
-        return cls(rules)
+        return cls(rules, backing)
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a scenario written by hand; raises ``UsageError`` naming what is wrong with it."""
         try:
-            rules = parse(path.read_text(encoding="utf-8"), source=str(path))
-            return cls(tuple(_fault(rule) for rule in rules))
+            found = parse(path.read_text(encoding="utf-8"), source=str(path))
+            backing = Backing(found.backing) if found.backing else None
+            return cls(tuple(_fault(rule) for rule in found.rules), backing)
         except OSError as error:
             raise UsageError(f"The scenario {path} cannot be read: {error.strerror}") from error
         except (Refused, UnicodeDecodeError, TypeError, ValueError) as error:
@@ -98,7 +109,11 @@ class Scenario:
 
     def write(self, path: Path) -> Path:
         """Write the scenario in one go, so that a running provider never sees half of it; gives the path back."""
-        text = json.dumps({"rules": [rule.document() for rule in self.rules]}, indent=2, sort_keys=True) + "\n"
+        document = {
+            "rules": [rule.document() for rule in self.rules],
+            **({"backing": self.backing} if self.backing else {}),
+        }
+        text = json.dumps(document, indent=2, sort_keys=True) + "\n"
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = path.with_name(f"{path.name}.{os.getpid()}")
         scratch.write_text(text, encoding="utf-8")
@@ -116,3 +131,12 @@ def _fault(rule: Mapping[str, Any]) -> Fault:
 def environment(path: Path | None) -> Iterable[tuple[str, str]]:
     """Give the environment variables that make providers use a scenario."""
     return () if path is None else ((VARIABLE, str(path.absolute())),)
+
+
+def is_backed() -> bool:
+    """Whether the scenario that this process's environment names has a backing; one that is not there says nothing.
+
+    Raises ``UsageError`` for one that cannot be read.
+    """
+    path = Path(os.environ.get(VARIABLE, ""))
+    return path.is_file() and Scenario.read(path).backing is Backing.KUBERNETES

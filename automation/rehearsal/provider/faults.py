@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Store
 
 VARIABLE: Final = "BERTH_SIMULATION_SCENARIO"
+BACKINGS: Final = ("kubernetes",)
 CALLS: Final = ("configure", "check", "create", "read", "update", "delete")
 INIT_FAILURES: Final = ("created-but-failed", "image-pull")
 FAILURES: Final = ("quota", "capacity", "timeout", "throttled", "unreachable", "permission", *INIT_FAILURES)
@@ -159,14 +160,21 @@ class Faults:
                 return []
             if (status.st_mtime_ns, status.st_size) != self._seen:
                 text = self._path.read_text(encoding="utf-8")
-                self._rules = parse(text, source=str(self._path))
+                self._rules = parse(text, source=str(self._path)).rules
                 self._digest = hashlib.sha256(text.encode()).hexdigest()[:16]
                 self._seen = (status.st_mtime_ns, status.st_size)
             return self._rules
 
 
-def parse(text: str, *, source: str) -> list[Mapping[str, Any]]:
-    """Read a scenario's rules; what is not understood is refused, because a rule that never matches hides a test."""
+class Parsed(NamedTuple):
+    """What a scenario says: its rules, and what stands behind simulated clusters (empty: nothing)."""
+
+    rules: list[Mapping[str, Any]]
+    backing: str = ""
+
+
+def parse(text: str, *, source: str) -> Parsed:
+    """Read a scenario; what is not understood is refused, because a rule that never matches hides a test."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -176,13 +184,20 @@ def parse(text: str, *, source: str) -> list[Mapping[str, Any]]:
             document = yaml.safe_load(text)
         except yaml.YAMLError as error:
             raise Refused(f"the scenario {source} is neither JSON nor YAML: {error}") from error
-    rules = document.get("rules") if isinstance(document, dict) else document
+    if not isinstance(document, dict):
+        document = {"rules": document}
+    if unknown := sorted(set(document) - {"backing", "rules"}, key=str):
+        raise Refused(f"the scenario {source}: unknown field {unknown[0]!r}; known are backing, rules")
+    backing = document.get("backing", "")
+    if backing and backing not in BACKINGS:
+        raise Refused(f"the scenario {source}: unknown backing {backing!r}; known is {', '.join(BACKINGS)}")
+    rules = document.get("rules", [] if backing else None)
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         raise Refused(f"the scenario {source} holds no list of rules")
     for number, rule in enumerate(rules, 1):
         if problem := _problem(rule):
             raise Refused(f"the scenario {source}, rule {number}: {problem}")
-    return rules
+    return Parsed(rules, backing)
 
 
 def _problem(rule: Mapping[str, Any]) -> str:

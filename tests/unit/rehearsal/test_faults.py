@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from automation.rehearsal.cloud import SimulatedCloud
-from automation.rehearsal.provider.faults import FAILURES, FIELDS
-from automation.rehearsal.scenario import Failure, Fault, Scenario, environment
+from automation.rehearsal.provider.faults import BACKINGS, FAILURES, FIELDS
+from automation.rehearsal.scenario import Backing, Failure, Fault, Scenario, environment
 from components.errors import UsageError
 from tests.support.simulated import VPC, Provider, Refusal
 
@@ -249,6 +249,8 @@ WRONG = {
     "unknown call": ("rules: [{fail: quota, call: creat}]", "unknown call in 'creat'"),
     "unknown time": ("rules: [{fail: quota, when: during}]", "when is 'before' or 'after'"),
     "nothing": ("rules: [{type: a}]", "the rule does nothing"),
+    "unknown part": ("{rules: [], baking: kubernetes}", "unknown field 'baking'; known are backing, rules"),
+    "unknown backing": ("backing: docker", "unknown backing 'docker'; known is kubernetes"),
 }
 
 
@@ -294,6 +296,9 @@ def test_the_model_and_the_loader_agree(scenario: Path) -> None:
     )
     assert set(full.document()) == FIELDS
     assert {failure.value for failure in Failure} == set(FAILURES)
-    assert Scenario.read(Scenario.of(full).write(scenario)) == Scenario.of(full)
+    assert {backing.value for backing in Backing} == set(BACKINGS)
+    for backing in (None, *Backing):
+        written = Scenario.of(full, backing=backing)
+        assert Scenario.read(written.write(scenario)) == written
     assert dict(environment(scenario)) == {"BERTH_SIMULATION_SCENARIO": os.fspath(scenario)}
     assert dict(environment(None)) == {}
