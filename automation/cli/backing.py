@@ -25,11 +25,6 @@ def backing(
     with_parent
         End when the standard input is closed.
     """
-    import signal
-    import sys
-    import threading
-    import time
-
     from automation.cli.sinks import Sinks
     from automation.engine.toolchain.ensure import ensure
     from automation.engine.toolchain.install import ensure_tool
@@ -42,15 +37,9 @@ def backing(
     minor = minor_of(kubernetes)
     ensure(layout, progress=sinks.say)
     programs = {tool.name: ensure_tool(tool, layout, progress=sinks.say).path for tool in rehearsal_tools(minor)}
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    if with_parent:
-        threading.Thread(target=lambda: (sys.stdin.buffer.read(), ended.set()), daemon=True).start()
     chosen = {tool.name: programs[tool.name] for tool in kubernetes_tools(minor)}
-    with Keeper(chosen, layout, say=sinks.say):
-        sinks.say(f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters")
-        while not ended.is_set():
-            time.sleep(0.2)
+    with Keeper(chosen, layout, say=sinks.say) as keeper:
+        ready = f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters"
+        keeper.keep(lambda: sinks.say(ready), with_parent=with_parent)
         sinks.say("ending all control planes")
     return 0

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -193,21 +192,35 @@ def test_a_control_plane_ends_with_its_cluster(aws: Provider, door: Door) -> Non
     assert soon(lambda: running(pids) == [], seconds=30)
 
 
-def test_a_killed_keeper_leaves_nothing(programs: Mapping[str, Path], tmp_path: Path) -> None:
-    """Neither process nor folder; and the next one may begin."""
+@pytest.mark.parametrize(
+    ("whom", "sign", "status"),
+    [
+        ("keeper", signal.SIGINT, 0),
+        ("keeper", signal.SIGTERM, 0),
+        ("keeper", signal.SIGHUP, 0),
+        ("keeper", signal.SIGKILL, -signal.SIGKILL),
+        ("warden", signal.SIGKILL, 1),
+    ],
+)
+def test_a_keeper_that_ends_leaves_nothing(
+    programs: Mapping[str, Path], tmp_path: Path, whom: str, sign: signal.Signals, status: int
+) -> None:
+    """Neither process nor folder, in whatever way it ends, also when its warden is killed; and the next may begin."""
     root = tmp_path / "project"
     command = [sys.executable, "-m", "tests.support.keeper_run", str(root)]
     arguments = [f"{name}={path}" for name, path in programs.items()]
-    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True) as driver:
+    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
         said = json.loads(driver.stdout.readline())
         pids = [*said["pids"], said["warden"]]
         assert running(pids) == pids
-        os.kill(driver.pid, signal.SIGKILL)
-    start = time.monotonic()
+        os.kill(driver.pid if whom == "keeper" else said["warden"], sign)
+        _, complaint = driver.communicate(timeout=60)
+    assert driver.returncode == status, complaint
+    assert ("the process that keeps the local clusters has ended" in complaint) is (whom == "warden")
     assert soon(lambda: not running(pids))
-    assert time.monotonic() - start < 30
     layout = Layout(root, backed=True)
+    assert soon(lambda: list((layout.simulated / "kubernetes").iterdir()) == [])
     assert not Door(layout.simulated / RECORD).is_kept()
     with Keeper(programs, layout, say=lambda _: None) as again:
         assert again.answer({"do": "list"})["clusters"] == []

@@ -1,11 +1,10 @@
-"""Keeps a control plane and says which processes that takes, until it is killed: a keeper for tests to kill.
+"""Keeps a control plane and says which processes that takes, until it is told to end: a keeper for tests to end.
 
 Usage: ``python -m tests.support.keeper_run PROJECT PROGRAM=PATH...``
 """
 
 import json
 import sys
-import time
 from pathlib import Path
 
 from automation.engine.toolchain.layout import Layout
@@ -15,7 +14,7 @@ from automation.rehearsal.store import Row, Store
 
 
 def main(root: Path, programs: dict[str, Path]) -> None:
-    """Start a cluster, say so, and wait."""
+    """Start a cluster, say so, and keep it."""
     layout = Layout(root, backed=True)
     with Keeper(programs, layout, say=lambda _: None) as keeper:
         row = Row("aws", CLUSTER, "aws/1/us-east-1", "sim-a", None, "a", "urn", "", {}, {})
@@ -24,8 +23,8 @@ def main(root: Path, programs: dict[str, Path]) -> None:
         keeper.answer({"do": "cluster", "key": cluster_key_of(row), "name": "a", "issuer": "https://oidc.test"})
         found = keeper.answer({"do": "list"})
         pids = [pid for each in found["clusters"] for pid in each["pids"].values()]
-        print(json.dumps({"pids": pids, "warden": found["warden"]}), flush=True)  # noqa: T201 - the answer
-        time.sleep(3600)
+        said = json.dumps({"pids": pids, "warden": found["warden"]})
+        keeper.keep(lambda: print(said, flush=True))  # noqa: T201 - the answer
 
 
 if __name__ == "__main__":

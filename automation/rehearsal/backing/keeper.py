@@ -16,6 +16,8 @@ import json
 import os
 import secrets
 import shutil
+import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
@@ -106,6 +108,21 @@ class Keeper:
         self._done.set()
         self._undo.close()
 
+    def keep(self, ready: Callable[[], object], *, with_parent: bool = False) -> None:
+        """Keep them until this process is told to end: by Ctrl-C, a signal, a terminal that goes away.
+
+        It says that it is ``ready`` when it can be told. ``with_parent`` ends it with its standard input too. Raises
+        DriverError when the warden was killed, and with it every control plane. Only the main thread may call this.
+        """
+        told = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: told.set())
+        if with_parent:
+            threading.Thread(target=lambda: (sys.stdin.buffer.read(), told.set()), daemon=True).start()
+        ready()
+        while not told.wait(_SECONDS_BETWEEN_LOOKS):
+            self._local.check()
+
     # -- what it is asked ----------------------------------------------------------------------------------------------
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
@@ -191,7 +208,7 @@ class Keeper:
     def look(self) -> None:
         """Compare the simulated cloud with what runs, once, and let the stand-ins work."""
         # First: all of this was in the cloud before it was kept, so what the cloud then lacks has gone from there.
-        known = {each.key: (each, tuple(each.groups)) for each in self._all()}
+        known = {each.key: (each, dict(each.groups)) for each in self._all()}
         with self._store.reading() as transaction:
             live = {cluster_key_of(row) for row in transaction.select(type_=CLUSTER)}
             rows = transaction.select(type_=NODE_GROUP)
@@ -203,27 +220,33 @@ class Keeper:
                 continue
             wanted = {each.name: each for each in groups if each.cluster == kept.local.name}
             with suppress(ApiError):  # its server may be down, which is the cluster's own misfortune
-                for name in [name for name in joined if name not in wanted]:
-                    take_away(kept.local.api, kept.groups[name].nodes())
-                    del kept.groups[name]
+                for name in sorted(joined.keys() - wanted.keys()):
+                    self._end_group(kept, joined[name])
                 for each in wanted.values():
                     self._settle_group(kept, each)
-                machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
+                with kept.settling:
+                    machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
                 stand_ins.play(kept.local.api, machines)
 
     def _settle_group(self, kept: _Kept, wanted: Group) -> None:
         """Make a group's nodes what they should be; a node that changes is another node."""
         with kept.settling:
             known = kept.groups.get(wanted.name)
-            if known == wanted:
-                return
-            before, after = known.nodes() if known else {}, wanted.nodes()
-            take_away(kept.local.api, [name for name, each in before.items() if after.get(name) != each])
-            for name, each in after.items():
-                if before.get(name) != each:
-                    charts.ensure(kept.local.api, "/api/v1/nodes", each)
+            if known != wanted:
+                before, after = known.nodes() if known else {}, wanted.nodes()
+                take_away(kept.local.api, [name for name, each in before.items() if after.get(name) != each])
+                for name, each in after.items():
+                    if before.get(name) != each:
+                        charts.ensure(kept.local.api, "/api/v1/nodes", each)
+                self._say(f"{kept.local.name} has {wanted.count} nodes {wanted.machine.name} ({wanted.name})")
             kept.groups[wanted.name] = wanted
-        self._say(f"{kept.local.name} has {wanted.count} nodes {wanted.machine.name} ({wanted.name})")
+
+    def _end_group(self, kept: _Kept, gone: Group) -> None:
+        """Remove the nodes of a group that has gone, unless one of its name was settled since."""
+        with kept.settling:
+            if kept.groups.get(gone.name) is gone:
+                take_away(kept.local.api, gone.nodes())
+                del kept.groups[gone.name]
 
     def _end(self, kept: _Kept) -> None:
         with self._lock:

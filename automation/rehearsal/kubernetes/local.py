@@ -107,6 +107,10 @@ class LocalKubernetes:
         """The number of the process that all others are children of."""
         return self._warden.pid
 
+    def check(self) -> None:
+        """Raise DriverError when the warden process has ended, and every cluster with it."""
+        self._warden.check()
+
     def start(self, name: str, *, issuer: str = flags.ISSUER, seconds: float = SECONDS_TO_START) -> LocalCluster:
         """Start a cluster and give it when its API server is ready; what works on it is starting then.
 

@@ -60,6 +60,11 @@ class Warden:
         """The number of the warden process."""
         return self._process.pid
 
+    def check(self) -> None:
+        """Raise DriverError when the warden process has ended, which nobody asked it to."""
+        if self._process.poll() is not None:
+            raise _ended()
+
     def start(self, name: str, argv: Sequence[str]) -> int:
         """Start a program and give its process number; what it says goes to ``<name>.log`` in the folder."""
         answer = self._ask(do="start", argv=list(argv), log=str(self.log(name)))
@@ -115,12 +120,15 @@ class Warden:
             except (OSError, ValueError):
                 line = b""
         if not line:
-            raise DriverError(
-                "the process that keeps the local clusters has ended",
-                consequence="The local clusters have ended with it.",
-            )
+            raise _ended()
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _ended() -> DriverError:
+    return DriverError(
+        "the process that keeps the local clusters has ended", consequence="The local clusters have ended with it."
+    )
 
 
 def sweep(parent: Path) -> None:

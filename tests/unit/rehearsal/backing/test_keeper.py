@@ -19,6 +19,7 @@ from automation.rehearsal.backing import token_program
 from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKept, write_record
 from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP
 from automation.rehearsal.backing.keeper import Keeper
+from automation.rehearsal.kubernetes.api import ApiError
 from automation.rehearsal.provider.backing import back
 from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Row, Store
@@ -254,6 +255,56 @@ def test_nodes_that_join_during_a_look_stay(
     keeper.look()
     assert gone == []
     assert cluster.api.names("nodes") == {"gpu-0", "gpu-1"}
+
+
+def delete(store: Store, row: Row) -> None:
+    """Delete a resource from the simulated cloud."""
+    with store.transaction() as transaction:
+        transaction.delete(row)
+
+
+def test_nodes_that_join_anew_during_a_look_stay(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their group was deleted when the look read the cloud, and made again before the look removed its nodes."""
+    make_cluster(store, door)
+    (cluster,) = local().running
+    delete(store, make_nodes(store, door))
+    gone: list[str] = []
+    monkeypatch.setattr(cluster.api, "delete", gone.append)
+    reading = keeper._store.reading
+
+    @contextmanager
+    def joined_anew() -> Generator[Any]:
+        with reading() as transaction:
+            yield transaction
+        monkeypatch.setattr(keeper._store, "reading", reading)
+        make_nodes(store, door)
+
+    monkeypatch.setattr(keeper._store, "reading", joined_anew)
+    keeper.look()
+    assert gone == []
+
+
+def test_nodes_that_go_while_their_server_is_down_are_removed_when_it_is_back(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be removed is not forgotten; what is gone already is no trouble."""
+    make_cluster(store, door)
+    (cluster,) = local().running
+    delete(store, make_nodes(store, door))
+    remove = cluster.api.delete
+
+    def down(path: str) -> None:
+        raise ApiError(f"DELETE {path}: the API server did not answer", status=0)
+
+    monkeypatch.setattr(cluster.api, "delete", down)
+    keeper.look()
+    assert cluster.api.names("nodes") == {"gpu-0", "gpu-1"}
+    monkeypatch.setattr(cluster.api, "delete", remove)
+    remove("/api/v1/nodes/gpu-0")
+    keeper.look()
+    assert cluster.api.names("nodes") == set()
 
 
 def test_nodes_whose_devices_are_not_known_are_refused(store: Store, door: Door) -> None:
