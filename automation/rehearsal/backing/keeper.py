@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -41,6 +41,8 @@ from components.errors import BerthError, DriverError, UsageError
 Say = Callable[[str], None]
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
+_CALLERS: Final = 1024
+"""How many may wait to be heard: every provider of a run may call for many resources at once."""
 _LOCK: Final = "backing.lock"
 
 
@@ -91,9 +93,10 @@ class Keeper:
                 path.unlink()
             self._store = Store(layout.simulated_clouds)
             self._local = undo.enter_context(LocalKubernetes(programs, parent=layout.simulated / "kubernetes"))
-            key = secrets.token_bytes(32)
-            self._listener = undo.enter_context(Listener(("127.0.0.1", 0), authkey=key))
-            write_record(self._record, port=self._listener.address[1], key=key)
+            self._key = secrets.token_bytes(32)
+            # A caller who finds no room in the queue would wait for ever: the system takes it for connected.
+            self._listener = undo.enter_context(Listener(("127.0.0.1", 0), backlog=_CALLERS))
+            write_record(self._record, port=self._listener.address[1], key=self._key)
             undo.callback(self._record.unlink, missing_ok=True)
             self._undo = undo.pop_all()
 
@@ -268,16 +271,15 @@ class Keeper:
         while not self._done.is_set():
             try:
                 connection = self._listener.accept()
-            except AuthenticationError:
-                continue  # somebody else's guess
-            except (OSError, EOFError):
-                if self._done.is_set():
-                    return
-                continue
+            except OSError:
+                continue  # it is being closed, or the caller has gone already
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
-        with connection, suppress(OSError, EOFError):
+        with connection, suppress(OSError, EOFError, AuthenticationError):
+            # Here, not where calls are taken: one who says nothing must not hold up the others.
+            deliver_challenge(connection, self._key)
+            answer_challenge(connection, self._key)
             request = json.loads(connection.recv_bytes())
             try:
                 answer = self.answer(request)

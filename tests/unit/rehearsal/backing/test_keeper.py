@@ -4,8 +4,10 @@ import itertools
 import json
 import os
 import shutil
+import socket
+import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +27,7 @@ from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Row, Store
 from components.errors import DriverError, UsageError
 from tests.support.fake_objects import FakeApi
+from tests.support.processes import soon
 
 ISSUER = "https://oidc.test/id/1"
 
@@ -370,6 +373,20 @@ def test_whoever_does_not_know_the_key_is_not_answered(door: Door) -> None:
     write_record(stranger.record, port=port, key=os.urandom(32))
     assert not stranger.is_kept()
     assert door.is_kept()
+
+
+def test_who_calls_and_says_nothing_holds_up_nobody(door: Door) -> None:
+    """However many they are: whoever found no room to wait in would never hear that he was not heard."""
+    port = json.loads(door.record.read_text())["port"]
+    heard: list[bool] = []
+    asking = [threading.Thread(target=lambda: heard.append(door.is_kept()), daemon=True) for _ in range(16)]
+    with ExitStack() as silent:
+        for _ in range(16):
+            silent.enter_context(socket.create_connection(("127.0.0.1", port)))
+        for each in asking:
+            each.start()
+        assert soon(lambda: len(heard) == len(asking))
+    assert all(heard)
 
 
 def test_the_stand_in_of_a_clouds_program_gives_the_token(
