@@ -1,5 +1,6 @@
 """From the record of a decision to what is printed of it."""
 
+from functools import lru_cache
 from typing import Any
 
 from automation.render.remedy_view import remedy_view
@@ -13,7 +14,7 @@ from automation.render.views import (
 )
 from automation.scheduling.result import Leaving
 from automation.scheduling.trace import DeploymentTrace
-from automation.scheduling.verdict import Score, Verdict
+from automation.scheduling.verdict import PoolVerdict, Score, Verdict
 
 
 def trace_view(trace: DeploymentTrace) -> DeploymentTraceView:
@@ -54,22 +55,25 @@ def verdict_view(each: Verdict) -> ClusterVerdictView:
         taken=each.taken,
         wanted=each.wanted,
         free=each.free,
-        pools=tuple(
-            PoolVerdictView(
-                pool=pool.pool,
-                code=pool.code.value,
-                message=pool.message,
-                engine=pool.engine,
-                member=pool.member,
-                request=pool.request,
-                expression=pool.expression,
-                device=pool.device,
-                wanted=pool.wanted,
-                free=pool.free,
-            )
-            for pool in each.pools
-        ),
+        pools=tuple(map(_pool, each.pools)),
         score=_score(each.score) if each.score else None,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _pool(pool: PoolVerdict) -> PoolVerdictView:
+    """Return what a pool said; deployments that ask the same are told the same, and share it."""
+    return PoolVerdictView(
+        pool=pool.pool,
+        code=pool.code.value,
+        message=pool.message,
+        engine=pool.engine,
+        member=pool.member,
+        request=pool.request,
+        expression=pool.expression,
+        device=pool.device,
+        wanted=pool.wanted,
+        free=pool.free,
     )
 
 

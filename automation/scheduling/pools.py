@@ -32,6 +32,8 @@ class PoolExplainer:
         self._unsuited: dict[tuple[int, int], Code] = {}
         self._spanned: dict[int, Clusters] = {}
         self._apart: dict[tuple[int, int], bool] = {}
+        self._known: dict[tuple[int, int, int, str, bool], PoolVerdict] = {}
+        """By cluster, pool, what an engine needs, its name, and whether somebody has to be told of a network."""
 
     def verdicts(self, work: Work, position: int) -> Iterator[PoolVerdict]:
         """Yield what every engine would find on every pool: its first failure, or that it fits."""
@@ -130,7 +132,15 @@ class PoolExplainer:
         return found
 
     def _engine(self, work: Work, position: int, number: int, index: int) -> PoolVerdict:
-        """Say what one engine would find on one pool."""
+        """Say what one engine would find on one pool; deployments that ask the same share the answer."""
+        need, name = work.need.engines[index], work.deployment.shape.engines[index].name
+        key = (position, number, need.number, name, work.deployment.fabric is None)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._look(work, position, number, index)
+        return known
+
+    def _look(self, work: Work, position: int, number: int, index: int) -> PoolVerdict:
         pool = self._filters.clusters[position].pools[number]
         need, name = work.need.engines[index], work.deployment.shape.engines[index].name
         mismatch = self._mismatch(work, position, number, index)

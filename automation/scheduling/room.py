@@ -1,6 +1,8 @@
 """Room in words: how much an engine wants of a pool, how much is free, and whose pod would be in danger."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 
 from automation.scheduling.existing import ExistingReplica, NamespacedName
@@ -14,6 +16,9 @@ from automation.scheduling.retain import Judge
 from automation.scheduling.snapshot import Accounting
 from automation.scheduling.verdict import Code, PoolVerdict
 from automation.scheduling.work import Work
+
+Pod = tuple[int, int, Demand]
+"""A kind of pod on a pool: the cluster and the pool (positions), and what it takes."""
 
 
 class RoomExplainer:
@@ -141,15 +146,19 @@ class RoomExplainer:
         )
 
     def _owner(self, position: int, number: int, demand: Demand) -> NamespacedName | None:
-        """Find a deployment that has a pod of this demand on the pool."""
+        """Find a deployment that has such a pod on the pool: one that this pass put there, else a live one."""
+        pod = (position, number, demand)
+        return self._placed.get(pod) or self._owners.of(pod)
+
+    @cached_property
+    def _placed(self) -> Mapping[Pod, NamespacedName]:
+        """The first deployment of which each kind of pod is new, or changed in its place."""
+        found: dict[Pod, NamespacedName] = {}
         for key, work in sorted(self._works.items()):
-            spots = [new.spot for new in work.new] + [spot for _, spot, _ in work.changed]
-            if any(
-                cluster == position and any(pool == number and each == demand for pool, each, _ in adds_of(options))
-                for cluster, options in spots
-            ):
-                return key
-        return self._owners.of(position, number, demand)
+            for position, options in (*(new.spot for new in work.new), *(spot for _, spot, _ in work.changed)):
+                for number, demand, _ in adds_of(options):
+                    found.setdefault((position, number, demand), key)
+        return found
 
 
 def _count(load: PoolLoad, extra: Mapping[Demand, int], dimension: int, has: int) -> tuple[int, int, int]:
@@ -192,13 +201,16 @@ class Owners:
         self._judge = judge
         self._live = live
 
-    def of(self, position: int, number: int, demand: Demand) -> NamespacedName | None:
+    def of(self, pod: Pod) -> NamespacedName | None:
         """Return the first deployment that has a live pod of this demand on the pool."""
-        cluster = self._filters.clusters[position].name
-        for key, replicas in sorted(self._live.items()):
-            for replica in replicas:
-                if replica.id.cluster == cluster and any(
-                    pool == number and each == demand for pool, each, _ in self._judge.adds(replica, position)
-                ):
-                    return key
-        return None
+        return self._live_pods.get(pod)
+
+    @cached_property
+    def _live_pods(self) -> Mapping[Pod, NamespacedName]:
+        found: dict[Pod, NamespacedName] = {}
+        for position, replicas in self._filters.holding(chain.from_iterable(self._live.values())).items():
+            for replica in sorted(replicas, key=lambda each: each.id):
+                for number, demand, _ in self._judge.adds(replica, position):
+                    key = (replica.id.namespace, replica.id.deployment)
+                    found.setdefault((position, number, demand), key)
+        return found

@@ -365,6 +365,13 @@ def test_a_verdict_is_worked_out_when_it_is_looked_at() -> None:
     assert verdicts != ()
 
 
+def test_deployments_that_ask_the_same_share_what_pools_say() -> None:
+    """A record of hundreds of deployments on thousands of clusters says the same thing once."""
+    trace = plan([cluster("a", pool(nodes=0))], [deployment("d", 1, WHOLE), deployment("e", 2, WHOLE)]).trace
+    (first,), (second,) = (trace["ml", name].verdict("a").pools for name in "de")
+    assert first is second
+
+
 def test_the_chosen_have_scores() -> None:
     """What each cluster was compared by when it was its turn, live replicas counted, as if nothing came after."""
     wanted = deployment("d", 4, engine("main", member(4)), engine("other", member(4)))
