@@ -4,7 +4,7 @@ import pytest
 
 from automation.scheduling import augment
 from automation.scheduling.reason import Reason
-from automation.scheduling.snapshot import Strategy
+from automation.scheduling.snapshot import Cluster, Deployment, Strategy
 from tests.unit.scheduling.builder import cluster, deployment, engine, live, member, plan, pool, where
 
 WHOLE = engine("main", member(8))
@@ -54,6 +54,30 @@ def test_several_move_and_push_others_on() -> None:
     ]
     large = deployment("s", 1, engine("main", member(8), copies=2), selector=only_a)
     assert where(plan(clusters, [*small, large])) == ["p@c/0", "q@b/0", "r@d/0", "s@a/0"]
+
+
+def labelled(name: str, nodes: int, labels: str) -> Cluster:
+    """Make a cluster of whole nodes with a label for each letter."""
+    return cluster(name, pool(nodes=nodes), labels=dict.fromkeys(labels, "y"))
+
+
+def whole(name: str, copies: int, label: str) -> Deployment:
+    """Make a deployment of so many whole nodes, bound to a label if there is one."""
+    return deployment(name, 1, engine("main", member(8), copies=copies), selector={label: "y"} if label else None)
+
+
+def test_several_move_before_a_long_chain_does() -> None:
+    """Both leave one cluster for free places; three that push each other on would do as well, and disturb more."""
+    rows = [labelled("a", 3, "q"), labelled("b", 3, "pqr"), labelled("c", 1, "r"), labelled("d", 1, "pqr")]
+    wanted = [whole("d", 1, "q"), whole("e", 1, ""), whole("f", 2, "q"), whole("g", 3, "q")]
+    assert where(plan(rows, wanted)) == ["d@d/0", "e@b/0", "f@b/0", "g@a/0"]
+
+
+def test_a_long_chain_moves_before_several_push_others_on() -> None:
+    """What leaves together disturbs more clusters."""
+    rows = [labelled("a", 1, "pqr"), labelled("b", 1, "pqr"), labelled("c", 2, "r"), labelled("d", 3, "pq")]
+    wanted = [whole("d", 1, "p"), whole("e", 1, ""), whole("f", 2, "q"), whole("g", 1, "p"), whole("h", 1, "q")]
+    assert where(plan(rows, wanted)) == ["d@b/0", "e@c/0", "f@d/0", "g@a/0", "h@d/0"]
 
 
 def test_what_has_moved_may_move_again() -> None:

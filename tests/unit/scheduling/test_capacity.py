@@ -97,6 +97,13 @@ def test_nodes_that_are_blocked_at_worst(
         assert most_blocked(EIGHT, need, list(others.items())) == bound
 
 
+def test_a_group_with_a_needless_pod_is_no_step_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three nodes are blocked for a five, by two of 3 + 1 and one of 3 + 3; a few steps find it, and no 3 + 3 + 1."""
+    monkeypatch.setattr(patterns, "PIVOT_BUDGET", 0)
+    monkeypatch.setattr(patterns, "SEARCH_BUDGET", 3)
+    assert most_blocked(EIGHT, (5,), [((1,), 2), ((3,), 5)]) == 3
+
+
 def test_pods_that_share_no_kind_never_block() -> None:
     """A pod without GPUs cannot take a GPU pod's node."""
     assert most_blocked(NODE, (8, 0), [((0, 32), 7)]) == 0

@@ -288,6 +288,16 @@ UNKNOWN: list[tuple[str, list[Cluster], str, str]] = [
 ]
 
 
+def test_pools_of_unknown_price_are_named_in_order_of_clusters() -> None:
+    """Also where the first has nodes only once what runs there is counted, and the last has idle ones."""
+    wanted = deployment("d", 2, WHOLE)
+    idle = paid("b", nodes=1, price=None)
+    made = plan([dark("a", nodes=0), idle], [wanted], [live(wanted, "a")], budget=Budget(MOST))
+    assert [each.message for each in made.overruns] == [
+        "nobody can say whether 1000 USD per hour are enough: nobody knows the prices of pools a/gpus, b/gpus"
+    ]
+
+
 @pytest.mark.parametrize(("own", "others"), [row[1:] for row in LIMITED], ids=[row[0] for row in LIMITED])
 @pytest.mark.parametrize(("clusters", "on", "named"), [row[1:] for row in UNKNOWN], ids=[row[0] for row in UNKNOWN])
 def test_a_refusal_for_want_of_a_price_names_the_pools(

@@ -230,6 +230,15 @@ def test_a_deployment_that_gave_way_is_not_told_that_all_is_full() -> None:
     assert short["low"].startswith("0 of 1 placed; 1/3 clusters: 2 full; ")
 
 
+def test_what_gave_way_counts_no_more_for_spreading() -> None:
+    """Its deployment lacks another one, and its cluster has other room: nothing of it will be there."""
+    high = deployment("high", 1, engine("main", member(8, "name=h100")), priority=10)
+    old = pool("old", gpu("a100", 8, 40))
+    made = preempting([cluster("a", pool(), old), cluster("b", old)], [LOW, high], FULL[:1])
+    assert victims(made) == ["ml/low/a/0"]
+    assert where(made) == ["low@a/1"]
+
+
 def test_a_held_replica_does_not_give_way() -> None:
     """Its manifest cannot be used, so nobody knows how important it is."""
     assert victims(preempting([nodes(2)], [HIGH], FULL, held=frozenset({LOW.key}))) == []

@@ -10,10 +10,13 @@ from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.reason import Reason
 from automation.scheduling.snapshot import Deployment, Pool, PoolBefore
-from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, live, member, plan, pool
+from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, live, member, offering, plan, pool
 
 WHOLE = deployment("d", 3, engine("main", member(8)))
 HALF = deployment("half", 2, engine("main", member(4)))
+THREE = deployment("three", 1, engine("main", member(2), copies=3))
+LEAN = deployment("lean", 1, engine("main", member(4, cpu="1")))
+BUSY = deployment("busy", 1, engine("main", member(2, cpu="8")))
 AWAY = deployment("away", 1, engine("main", member(8)), selector={"x": "y"})
 SPARE = cluster("z", pool(nodes=9), labels={"x": "y"})
 
@@ -42,6 +45,7 @@ class Case:
     replicas: Sequence[ExistingReplica]
     excess: dict[str, list[str]]
     held: frozenset[tuple[str, str]] = frozenset()
+    others: Sequence[Deployment] = ()
 
 
 CASES = [
@@ -80,6 +84,20 @@ CASES = [
         {"gpus": ["half/a/0", "half/a/1"]},
         held=frozenset({("ml", "d")}),
     ),
+    Case(
+        "all pods of a replica make its size",
+        [shrunk(nodes=1)],
+        [*on(THREE, 1), *on(HALF, 1)],
+        {"gpus": ["three/a/0"]},
+        others=[THREE],
+    ),
+    Case(
+        "devices make the size, whatever else pods take",
+        [shrunk(nodes=1, allocatable=offering(cpu="8"))],
+        [*on(LEAN, 1), *on(BUSY, 1)],
+        {"gpus": ["lean/a/0"]},
+        others=[LEAN, BUSY],
+    ),
     Case("a pool that goes away is no smaller one", [shrunk(leaving="it goes")], on(WHOLE, 3), {}),
     Case("a node that is broken today moves nobody", [shrunk(observed=PoolObservation(0, 2))], on(WHOLE, 2), {}),
     Case("what may be scaled to is what is declared", [shrunk(nodes=0, maximum=2, scales=True)], on(WHOLE, 2), {}),
@@ -113,7 +131,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_who_leaves_a_pool_that_shrinks(case: Case) -> None:
     """And what it says of the pool: what it was, and what it is to become."""
-    made = plan([cluster("a", *case.pools), SPARE], [WHOLE, HALF, AWAY], case.replicas, held=case.held)
+    made = plan([cluster("a", *case.pools), SPARE], [WHOLE, HALF, AWAY, *case.others], case.replicas, held=case.held)
     assert {each.pool: [str(one).removeprefix("ml/") for one in each.excess] for each in made.shrinking} == case.excess
     pools = {each.name: each for each in case.pools}
     for each in made.shrinking:
