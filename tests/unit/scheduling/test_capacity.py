@@ -118,8 +118,9 @@ def test_kinds_of_one_device_class_are_laid_out_for_both_questions() -> None:
     assert hardware.demand([(1, frozenset({1})), (4, frozenset({2}))]) == (0, 1, 4, 0, 1, 1)
 
 
-def test_a_foreign_pod_counts_only_devices_of_this_hardware() -> None:
-    """Devices of other names hold nothing here."""
+def test_a_foreign_pod_may_hold_any_kind_under_a_name_that_is_not_known() -> None:
+    """Devices of other names count against each kind, and no more than a node has of it; none hold nothing."""
     hardware = make_hardware(0, (gpu("h100"), nic("efa")))
-    assert hardware.foreign({"h100": 2, "other": 1}) == (2, 0)
-    assert hardware.foreign({"other": 1}) is None
+    assert hardware.foreign({"h100": 2, "other": 1}) == (3, 1)
+    assert hardware.foreign({"other": 20}) == (8, 20)
+    assert hardware.foreign({}) is None
