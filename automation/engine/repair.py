@@ -5,7 +5,8 @@ second time. And its own way to adopt one (``refresh --import-pending-creates``,
 state. So Berth settles them itself:
 
 - an interrupted *creation* is looked for in the cloud. What is found is put into the state under its id, marked as not
-  initialised, and then read; what is not there is forgotten, and the next update makes it;
+  initialised, and then read; what is not there is forgotten, and the next update makes it (an object on a cluster
+  stays with its field manager, see ``field_managers``);
 - if the state holds the old half of a replacement under the same URN, what is found takes its place and the old one
   waits for its deletion, just as if the engine had come that far;
 - an interrupted *update* or *deletion* is settled by reading the resource;
@@ -22,6 +23,7 @@ from typing import Any, Protocol
 
 from automation.engine.checkpoint import Checkpoint, PendingKind, PendingOperation, Resource
 from automation.engine.family import Family
+from automation.engine.field_managers import with_makers
 from automation.engine.natural_ids import natural_id
 from automation.engine.runner import Listener, ResourceFailure, Runner
 from components.errors import DriverError
@@ -129,6 +131,7 @@ def repair(
         applied = runner.refresh(stack, targets=sorted(plan.read), listener=listener)
         failures = applied.failures
         gone = {step.urn for step in applied.steps if step.op.removes}
+        _leave_to_makers(runner, stack, plan.adopted.keys() - gone)
     return RepairReport(
         adopted=tuple(sorted(plan.adopted.keys() - gone)),
         absent=tuple(sorted(plan.absent | (plan.adopted.keys() & gone))),
@@ -137,6 +140,15 @@ def repair(
         orphans=orphans,
         failures=failures,
     )
+
+
+def _leave_to_makers(runner: Runner, stack: StackName, adopted: Collection[str]) -> None:
+    if not any("kubernetes:" in urn for urn in adopted):
+        return
+    read = runner.export(stack)
+    changed = with_makers(read, adopted)
+    if changed is not None:
+        write_back(runner, changed, seen=read)
 
 
 def write_back(runner: Runner, changed: Checkpoint, *, seen: Checkpoint) -> None:

@@ -28,10 +28,13 @@ PROVIDER, CLUSTER, REPLICA = "pulumi:providers:kubernetes", "berth:index:EksClus
 
 
 class Backend:
-    """A runner that only keeps a state and notes; ``gone`` is what a refresh finds to be gone."""
+    """A runner that only keeps a state and notes; ``gone`` and ``found`` are what a refresh finds, gone or live."""
 
-    def __init__(self, state: Checkpoint, *, gone: Collection[str] = ()) -> None:
+    def __init__(
+        self, state: Checkpoint, *, gone: Collection[str] = (), found: Mapping[str, Any] | None = None
+    ) -> None:
         self.state = state
+        self._found = found
         self.notes: dict[str, str] = {}
         self.read: list[str] = []
         self.imports = 0
@@ -51,6 +54,12 @@ class Backend:
     def refresh(self, stack: StackName, *, targets: Collection[str], listener: object) -> Applied:
         """Read, and find some of it gone."""
         self.read = list(targets)
+        if self._found is not None:
+            raw = json.loads(json.dumps(self.state.raw))
+            for each in raw["deployment"]["resources"]:
+                if each["urn"] in targets:
+                    each["outputs"] = self._found
+            self.state = Checkpoint.from_json(stack, raw)
         ends = [
             StepEnds(0, 0, step(Op.DELETE, ROLE, u.rpartition("::")[2]), planning=False)
             for u in targets
@@ -160,6 +169,37 @@ def test_an_id_that_follows_from_the_inputs_needs_no_search() -> None:
     backend = creating(secret)
     assert mend(backend, NoFinder()).adopted == (urn(OBJECT, "s"),)
     assert [r.id for r in backend.state.of_type(OBJECT)] == ["ml/token"]
+
+
+def managed(*fields: tuple[str, str, str], by: str) -> dict[str, Any]:
+    """Write an object's outputs: who manages fields of it, how, since when; and whom the provider takes for itself."""
+    written = [{"manager": manager, "operation": how, "time": time} for manager, how, time in fields]
+    return {"metadata": {"name": "token", "managedFields": written}, "__fieldManager": by}
+
+
+MADE, AGAIN, DRAWN = (f"pulumi-kubernetes-{each}" for each in ("1a", "2b", "9f"))
+
+
+@pytest.mark.parametrize(
+    ("found", "want"),
+    [
+        pytest.param(managed((MADE, "Apply", "1"), by=DRAWN), MADE, id="another was drawn"),
+        pytest.param(managed((AGAIN, "Apply", "2"), (MADE, "Apply", "1"), by=DRAWN), AGAIN, id="made twice"),
+        pytest.param(managed((MADE, "Apply", "1"), ("kubectl", "Apply", "2"), by=DRAWN), MADE, id="others beside it"),
+        pytest.param(managed((MADE, "Apply", "1"), by=MADE), MADE, id="the right one"),
+        pytest.param(managed((MADE, "Update", "1"), by=DRAWN), DRAWN, id="not applied"),
+        pytest.param({"metadata": {"name": "token"}, "__fieldManager": DRAWN}, DRAWN, id="nothing is said"),
+    ],
+)
+def test_an_adopted_object_stays_with_who_made_it(found: dict[str, Any], want: str) -> None:
+    """The provider draws another manager when it reads it, to whom the API server would refuse every change."""
+    secret = entry(OBJECT, "s", inputs={"metadata": {"name": "token", "namespace": "ml"}})
+    backend = Backend(creating(secret).state, found=found)
+    assert mend(backend, NoFinder()).adopted == (urn(OBJECT, "s"),)
+    adopted = backend.state.get(urn(OBJECT, "s"))
+    assert adopted is not None
+    assert adopted.outputs["__fieldManager"] == want
+    assert backend.imports == (2 if want != found["__fieldManager"] else 1)
 
 
 def test_what_reading_finds_to_be_gone_was_absent() -> None:
