@@ -1,14 +1,13 @@
 """The programs of a local control plane, found or installed once for all tests with one."""
 
 import os
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from automation.engine.toolchain.install import ensure_tool
-from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, kubernetes_tools, minor_of
+from automation.engine.toolchain.install import ensure_tool, locate_tool
+from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, PROVIDER, kubernetes_tools, minor_of
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
@@ -18,22 +17,25 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def programs(request: pytest.FixtureRequest) -> Mapping[str, Path]:
+def programs(tell: Callable[[str], None]) -> Mapping[str, Path]:
     """Give the programs of this checkout, or those in the folder that ``BERTH_TEST_KUBERNETES`` names."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-
-    def say(line: str) -> None:
-        # Past pytest's capture: a build takes minutes, and whoever waits wants to see that it goes on.
-        with capture.global_and_fixture_disabled():
-            print(line, file=sys.stderr, flush=True)  # noqa: T201 (a terminal)
-
     given = os.environ.get("BERTH_TEST_KUBERNETES")
     sources = [Source.PATH] if given else None
     environ = {"PATH": str(Path(given).resolve())} if given else None
     return {
-        tool.name: ensure_tool(tool, Layout(ROOT), progress=say, sources=sources, environ=environ).path
+        tool.name: ensure_tool(tool, Layout(ROOT), progress=tell, sources=sources, environ=environ).path
         for tool in kubernetes_tools(minor_of(DEFAULT_MINOR))
     }
+
+
+@pytest.fixture(scope="session")
+def provider() -> Path:
+    """Give Pulumi's Kubernetes provider; without it the tests with it are skipped: building it takes half an hour."""
+    found, failures = locate_tool(PROVIDER, Layout(ROOT))
+    if found is None:
+        why = "; ".join(failures.values()) or "not installed"
+        pytest.skip(f"{PROVIDER.phrase} is not there ({why}); `berth backing` gets it")
+    return found.path
 
 
 @pytest.fixture(scope="session")

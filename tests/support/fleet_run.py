@@ -13,10 +13,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import pytest
 
@@ -190,13 +190,13 @@ class FleetRun(EnvironmentFolder):
     variables: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def make(cls, root: Path, pulumi: Path, files: Mapping[str, str]) -> "FleetRun":
+    def make(cls, root: Path, pulumi: Path, files: Mapping[str, str]) -> Self:
         """Make the repo, and an environment of ``files``.
 
         The rules of the simulated providers, which take a while to derive, are kept from one test run to the next.
         """
         run = cls(root, pulumi)
-        home, kept = run.layout.simulated_home, _kept_rules()
+        home, kept = run.layout.simulated_home, kept_rules()
         install(home, interpreter=Path(sys.executable), database=run.layout.simulated_clouds, rules=kept)
         shutil.copytree(kept, home / "rehearsal")
         for path, text in project_files(run.repo).items():
@@ -240,8 +240,8 @@ class FleetRun(EnvironmentFolder):
 
     # Commands
 
-    def berth(self, *arguments: str, code: int = 0) -> Answer:
-        """Run one command to its end; fail unless it ends with ``code``."""
+    def berth(self, *arguments: str, code: int | Collection[int] = 0) -> Answer:
+        """Run one command to its end; fail unless it ends with ``code``, or one of them."""
         return self._run([sys.executable, "-P", "-m", "automation.cli", *arguments], self._environment(), code)
 
     def by_hand(self, *arguments: str, code: int = 0, stdin: str = "") -> Answer:
@@ -255,7 +255,9 @@ class FleetRun(EnvironmentFolder):
                 environment[name] = value
         return self._run(["pulumi", *arguments, "--non-interactive"], environment, code, stdin)
 
-    def _run(self, command: list[str], environment: Mapping[str, str], code: int, stdin: str = "") -> Answer:
+    def _run(
+        self, command: list[str], environment: Mapping[str, str], code: int | Collection[int], stdin: str = ""
+    ) -> Answer:
         already = len(self._starts())
         began = time.monotonic()
         done = subprocess.run(
@@ -275,7 +277,10 @@ class FleetRun(EnvironmentFolder):
             time.monotonic() - began,
         )
         _note(command, answer)
-        assert done.returncode == code, f"{' '.join(command)} ended with {done.returncode}, not {code}:\n{answer.said}"
+        wanted = {code} if isinstance(code, int) else {*code}
+        assert done.returncode in wanted, (
+            f"{' '.join(command)} ended with {done.returncode}, not {code}:\n{answer.said}"
+        )
         return answer
 
     def _starts(self) -> list[str]:
@@ -353,7 +358,7 @@ class FleetRun(EnvironmentFolder):
         return next(each.entry.name for identity, each in self.existing().replicas.items() if str(identity) == replica)
 
 
-def _kept_rules() -> Path:
+def kept_rules() -> Path:
     """Name a folder for derived rules; another way of deriving them is another folder."""
     digest = hashlib.sha256(Path(derive.__file__).read_bytes()).hexdigest()[:12]
     return Path(__file__).resolve().parents[2] / ".berth" / "test-rules" / digest

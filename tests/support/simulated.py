@@ -82,7 +82,9 @@ class Provider:
 
     def configure(self, **config: Any) -> "Provider":
         """Configure and give the provider back."""
-        self._ask("Configure", provider_pb2.ConfigureRequest(args=encode(config), acceptSecrets=True))
+        variables = {f"kubernetes:config:{key}": value for key, value in config.items() if isinstance(value, str)}
+        request = provider_pb2.ConfigureRequest(args=encode(config), variables=variables, acceptSecrets=True)
+        self._ask("Configure", request)
         return self
 
     def check_config(self, **config: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,37 @@
+"""What tests on the real engine and tests on real control planes share: the CLI, and how its installation is told."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from automation.engine.toolchain.ensure import ensure
+from automation.engine.toolchain.layout import Layout
+from automation.engine.toolchain.toolchain import Source, Toolchain
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def tell(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Give a way to say something past pytest's capture: a build takes minutes, and whoever waits wants to see it."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def say(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            print(line, file=sys.stderr, flush=True)  # noqa: T201 (a terminal)
+
+    return say
+
+
+@pytest.fixture(scope="session")
+def pulumi_cli(tell: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Toolchain:
+    """Give the CLI of this checkout, or the one that ``BERTH_TEST_PULUMI`` names; installs it when there is none."""
+    given = os.environ.get("BERTH_TEST_PULUMI")
+    if not given:
+        return ensure(Layout(ROOT), progress=tell)
+    folder = tmp_path_factory.mktemp("given")
+    (folder / "pulumi").symlink_to(Path(given).resolve())
+    return ensure(Layout(ROOT), progress=tell, sources=[Source.PATH], environ={"PATH": str(folder)})
