@@ -17,7 +17,7 @@ from automation.rehearsal.backing.keeper import Keeper
 from automation.rehearsal.install import Backing, install
 from automation.rehearsal.kubernetes.api import Api
 from components.labels import Label
-from tests.support.processes import running, soon
+from tests.support.processes import listens, running, soon
 from tests.support.simulated import CLUSTER, NODES, Provider, make_cluster, serving, settings_for
 
 pytestmark = pytest.mark.kubernetes
@@ -205,7 +205,7 @@ def test_a_control_plane_ends_with_its_cluster(aws: Provider, door: Door) -> Non
 def test_a_keeper_that_ends_leaves_nothing(
     programs: Mapping[str, Path], tmp_path: Path, whom: str, sign: signal.Signals, status: int
 ) -> None:
-    """Neither process nor folder, in whatever way it ends, also when its warden is killed; and the next may begin."""
+    """Neither process, port nor folder, in whatever way it ends, also when its warden is killed; the next may begin."""
     root = tmp_path / "project"
     command = [sys.executable, "-m", "tests.support.keeper_run", str(root)]
     arguments = [f"{name}={path}" for name, path in programs.items()]
@@ -214,11 +214,14 @@ def test_a_keeper_that_ends_leaves_nothing(
         said = json.loads(driver.stdout.readline())
         pids = [*said["pids"], said["warden"]]
         assert running(pids) == pids
+        assert len(pids) == 6
+        assert listens(said["port"])
         os.kill(driver.pid if whom == "keeper" else said["warden"], sign)
         _, complaint = driver.communicate(timeout=60)
     assert driver.returncode == status, complaint
     assert ("the process that keeps the local clusters has ended" in complaint) is (whom == "warden")
     assert soon(lambda: not running(pids))
+    assert not listens(said["port"])
     layout = Layout(root, backed=True)
     assert soon(lambda: list((layout.simulated / "kubernetes").iterdir()) == [])
     assert not Door(layout.simulated / RECORD).is_kept()

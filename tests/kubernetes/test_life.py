@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
-from tests.support.processes import memory, running, soon
+from tests.support.processes import listens, memory, running, soon
 
 pytestmark = pytest.mark.kubernetes
 
@@ -28,13 +27,6 @@ def config_map(name: str) -> dict[str, object]:
 def names(cluster: LocalCluster) -> set[str]:
     """Give the config maps of a cluster."""
     return {each["metadata"]["name"] for each in cluster.api.items(CONFIG_MAPS)}
-
-
-def listens(port: int) -> bool:
-    """Whether anybody answers on a port."""
-    with socket.socket() as client:
-        client.settimeout(5)
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM], ids=lambda sign: sign.name)

@@ -21,6 +21,7 @@ from automation.engine.checkpoint import PendingOperation
 from automation.rehearsal.cloud import Resource, known_resources
 from automation.rehearsal.scenario import Fault
 from tests.support.fleet_run import GATEWAY, FleetRun, cluster, deployment, environment, gpu_class
+from tests.support.processes import of_session
 
 PATIENCE = 120.0
 """Seconds after which something that is waited for does not come any more; nothing is measured with it."""
@@ -194,24 +195,13 @@ def cut_off(run: FleetRun, *holds: Hold, victim: Victim, arguments: Sequence[str
     if victim is Victim.DRIVER:
         until(lambda: not leases(run))  # the engine finishes what it had begun, and frees the stack
     else:
-        until(lambda: not session_of(lease["pid"]))
+        until(lambda: not of_session(lease["pid"]))
     return Cut(code, stdout, stderr, lease)
 
 
 def plugins(engine: int) -> list[int]:
     """Return the processes of a running engine's providers."""
-    return [pid for pid in session_of(engine) if b"provider" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
-def session_of(number: int) -> list[int]:
-    """Return the processes that an engine left behind."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
-            if fields[0] != "Z" and int(fields[3]) == number:
-                found.append(int(stat.parent.name))
-    return found
+    return [pid for pid in of_session(engine) if b"provider" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def orphans(run: FleetRun) -> list[str]:

@@ -1,7 +1,9 @@
-"""Looking at processes from outside: whether they are there, and waiting for them to go."""
+"""Looking at processes from outside: whether they are there, whether they listen, and waiting for them to go."""
 
+import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -11,6 +13,30 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def children(parent: int) -> list[int]:
+    """Give the processes that a process has started and not yet waited for."""
+    return [pid for pid, fields in _stats() if int(fields[1]) == parent]
+
+
+def of_session(number: int) -> list[int]:
+    """Give the processes of a session that run, whoever their parent is by now."""
+    return [pid for pid, fields in _stats() if fields[0] != "Z" and int(fields[3]) == number]
+
+
+def _stats() -> Iterator[tuple[int, list[str]]]:
+    """Give every process with what Linux says of it after its name: state, parent, group, session."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            yield int(stat.parent.name), stat.read_text(errors="replace").rpartition(")")[2].split()
+
+
+def listens(port: int) -> bool:
+    """Whether anybody answers on a port of this machine."""
+    with socket.socket() as client:
+        client.settimeout(5)
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def running(pids: Iterable[int]) -> list[int]:
@@ -25,7 +51,7 @@ def memory(pid: int) -> int:
     return round(int(line.split()[1]) * 1024 / 1e6)
 
 
-def soon(done: Callable[[], bool], *, seconds: float = 30.0) -> bool:
+def soon(done: Callable[[], object], *, seconds: float = 30.0) -> bool:
     """Wait until something is so; gives whether it was before the time ran out."""
     deadline = time.monotonic() + seconds
     while not done():
