@@ -339,10 +339,10 @@ COUNTS = [
         "a foreign pod", scales=False, seen=PoolObservation(2, 0, (ForeignPod((("h100", 8),)),)), placed=1, waiting=0
     ),
     Count(
-        "a pod of other devices",
+        "a pod of devices of an unknown name",
         scales=False,
         seen=PoolObservation(2, 0, (ForeignPod((("x", 8),)),)),
-        placed=2,
+        placed=1,
         waiting=0,
     ),
 ]
