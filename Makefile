@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
+.PHONY: help demo demo-kubernetes test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -34,6 +34,9 @@ toolchain: $(STAMP) ## find, download or build the Pulumi CLI (minutes, once)
 
 demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fleet
 	@$(RUN)/python -m automation.demo
+
+demo-kubernetes: toolchain ## a small fleet on real control planes on this machine (an hour of building, once)
+	@$(RUN)/python -m automation.demo_kubernetes
 
 test: fast engine ## every test
 

@@ -17,36 +17,40 @@ from typing import Final
 
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.cloud import SimulatedCloud
-from automation.rehearsal.scenario import SCENARIO_VARIABLE, Failure, Fault, Scenario
+from automation.rehearsal.scenario import SCENARIO_VARIABLE, Backing, Failure, Fault, Scenario
 from components.errors import BerthError, DriverError
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[1]
 _RULE: Final = "-" * 78
 _BROKEN_TAG: Final = "v9.9.9-broken"
 
 
 class Demo:
-    """One run of the demonstration."""
+    """One run of the demonstration, in a project of its own with a copy of the environment at ``source``."""
 
-    def __init__(self, folder: Path) -> None:
-        self.layout = Layout(folder)
-        self.environment = folder / "stacks" / "environments" / "dev"
+    def __init__(self, folder: Path, source: Path, *, backed: bool = False) -> None:
+        self.layout = Layout(folder, backed=backed)
+        self.environment = folder / "stacks" / "environments" / source.name
+        self._source = source
         self._scenario = folder / "scenario.json"
         self._began = time.monotonic()
 
     def prepare(self) -> None:
-        """Make the project: a copy of the sample environment, and what plain Pulumi needs."""
+        """Make the project: a copy of the environment, and what plain Pulumi needs."""
         shutil.rmtree(self.layout.root, ignore_errors=True)
-        shutil.copytree(
-            _ROOT / "stacks" / "environments" / "dev", self.environment, ignore=shutil.ignore_patterns("lock")
-        )
+        shutil.copytree(self._source, self.environment, ignore=shutil.ignore_patterns("lock"))
         for name in ("Pulumi.yaml", "main.py"):
-            source = _ROOT / "automation" / "cli" / "templates" / "project"
+            source = ROOT / "automation" / "cli" / "templates" / "project"
             template = source / name if (source / name).exists() else source / f"{name}.template"
             shutil.copy(template, self.layout.root / name)
-        # The one fault of this world: an image of this tag can never be pulled.
+        self._world().write(self._scenario)
+
+    def _world(self) -> Scenario:
+        """Return the scenario of its clouds. On a real control plane nodes know by themselves what cannot be pulled."""
+        if self.layout.backed:
+            return Scenario.of(backing=Backing.KUBERNETES)
         fault = Fault(type="kubernetes:apps/v1:Deployment", image=f"*:{_BROKEN_TAG}", fail=Failure.CREATED_BUT_FAILED)
-        Scenario.of(fault).write(self._scenario)
+        return Scenario.of(fault)
 
     def scene(self, title: str, words: str) -> None:
         """Print the head of a scene."""
@@ -61,7 +65,7 @@ class Demo:
         done = subprocess.run(  # noqa: S603 (our own command)
             [sys.executable, "-m", "automation.cli", *arguments],
             cwd=self.layout.root,
-            env=self._variables(),
+            env=self.variables(),
             stdin=subprocess.DEVNULL,
             check=False,
         )
@@ -96,13 +100,15 @@ class Demo:
         cloud = SimulatedCloud(self.layout.simulated_clouds)
         return [f"{each.type} {each.id}" for each in cloud.resources() if not each.made_for]
 
-    def _variables(self) -> Mapping[str, str]:
+    def variables(self) -> Mapping[str, str]:
+        """Return the variables of every command."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("BERTH_")}
-        here = Layout(_ROOT).bin
+        here = Layout(ROOT).bin
         return {
             **kept,
             "PATH": f"{here}{os.pathsep}{kept.get('PATH', '')}",
             "BERTH_SIMULATED": "1",
+            "BERTH_ENV": self._source.name,
             SCENARIO_VARIABLE: str(self._scenario),
         }
 
@@ -117,7 +123,7 @@ def main() -> None:
 
 
 def _scenes() -> None:
-    demo = Demo(Layout(_ROOT).berth / "demo")
+    demo = Demo(Layout(ROOT).berth / "demo", ROOT / "stacks" / "environments" / "dev")
     demo.prepare()
     _plan_and_apply(demo)
     _mistakes(demo)
