@@ -29,8 +29,9 @@ class FakeApi:
         """Read an object."""
         return copy.deepcopy(self._need(path))
 
-    def items(self, path: str) -> list[Object]:
+    def items(self, path: str, *, cached: bool = False) -> list[Object]:
         """List the objects of a kind, in all namespaces when the path names none; a query selects by type."""
+        del cached  # it forgets nothing
         path, _, query = path.partition("?")
         root, _, plural = path.rpartition("/")
         if plural in self.undefined:

@@ -76,7 +76,7 @@ def uninstall(api: Api, namespace: str, name: str) -> None:
 
 def installed(api: Api) -> frozenset[str]:
     """Name the charts that are installed on a cluster."""
-    found = api.items(f"/api/v1/secrets?fieldSelector=type%3D{_TYPE.replace('/', '%2F')}")
+    found = api.items(f"/api/v1/secrets?fieldSelector=type%3D{_TYPE.replace('/', '%2F')}", cached=True)
     return frozenset(chart_name(json.loads(base64.b64decode(each["data"]["release"]))) for each in found)
 
 

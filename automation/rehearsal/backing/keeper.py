@@ -6,7 +6,7 @@ There is one keeper per backed folder, which a lock in the folder decides; the l
 looked up by the number of a process that may have become another's.
 
 What a cluster of the simulated cloud asks for is done at once and awaited. For the rest the keeper follows that cloud:
-twice a second it compares the clusters and node groups there with what runs. So a deletion, a scaled group or a
+once a second it compares the clusters and node groups there with what runs. So a deletion, a scaled group or a
 change behind the engine's back arrives, whoever made it. Then stand-ins do what controllers would.
 """
 
@@ -40,7 +40,7 @@ from components.errors import BerthError, DriverError, UsageError
 
 Say = Callable[[str], None]
 
-_SECONDS_BETWEEN_LOOKS: Final = 0.5
+_SECONDS_BETWEEN_LOOKS: Final = 1.0
 _CALLERS: Final = 1024
 """How many may wait to be heard: every provider of a run may call for many resources at once."""
 _LOCK: Final = "backing.lock"

@@ -42,7 +42,7 @@ def play(api: Api, machines: Mapping[str, Machine]) -> None:
 
 def _each(api: Api, path: str, act: Callable[[Api, str, Object], None]) -> None:
     try:
-        found = api.items(path)
+        found = api.items(path, cached=True)
     except ApiError as error:
         if error.not_found:  # its kind is not defined there
             return
@@ -104,7 +104,7 @@ def _provision(api: Api, status: str, claim: Object) -> None:
 
 
 def _remove_volumes(api: Api) -> None:
-    for each in api.items(_VOLUMES):
+    for each in api.items(_VOLUMES, cached=True):
         name = each["metadata"]["name"]
         if name.startswith(_VOLUME) and each["status"].get("phase") == "Released":
             api.delete(f"{_VOLUMES}/{name}")
@@ -112,7 +112,7 @@ def _remove_volumes(api: Api) -> None:
 
 def _publish(api: Api, machines: Mapping[str, Machine]) -> None:
     installed = charts.installed(api)
-    published = {each["metadata"]["name"] for each in api.items(_SLICES)}
+    published = {each["metadata"]["name"] for each in api.items(_SLICES, cached=True)}
     owed = {
         f"{name}-{driver}"
         for name, machine in machines.items()

@@ -61,8 +61,10 @@ class Api:
         """Read an object or a list."""
         return self._do("GET", path)
 
-    def items(self, path: str) -> list[Object]:
-        """Read the items of a list."""
+    def items(self, path: str, *, cached: bool = False) -> list[Object]:
+        """Read the items of a list; ``cached`` as the server remembers them, which costs it little and may be late."""
+        if cached:
+            path += ("&" if "?" in path else "?") + "resourceVersion=0"
         found: list[Object] = self.get(path)["items"]
         return found
 
