@@ -57,7 +57,12 @@ def preflight(
     fleet, _ = read_manifests_of(workspace)
     require_clusters(fleet, [cluster])
     access = _kept(where, sinks, cluster, context) if kubeconfig is None else _given(kubeconfig, context)
-    checks, unknown = _asked(access, Wanted.of(fleet, cluster), timeout)
+    wanted = Wanted.of(fleet, cluster)
+    if where.backed:
+        from automation.rehearsal.kubernetes.definitions import groups
+
+        wanted = wanted.brought(groups())
+    checks, unknown = _asked(access, wanted, timeout)
     view = PreflightView(
         environment=fleet.name,
         backed=where.backed,

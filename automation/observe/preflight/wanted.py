@@ -1,7 +1,7 @@
 """What a fleet needs of one cluster, by its manifests alone."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from automation.scheduling.storage import storage_class
@@ -69,3 +69,7 @@ class Wanted:
             storage_class=storage_class(manifest),
             cached=tuple(covered) if pools else (),
         )
+
+    def brought(self, groups: Collection[str]) -> Self:
+        """Want definitions of these API groups only: of a backed run, whose charts are played and bring no others."""
+        return replace(self, groups={group: part for group, part in self.groups.items() if group in groups})

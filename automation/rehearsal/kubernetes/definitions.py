@@ -79,6 +79,12 @@ def definitions(chart: str) -> tuple[Object, ...]:
     return tuple(without_descriptions(each) for source in SOURCES.get(chart, ()) for each in read(source))
 
 
+def groups() -> frozenset[str]:
+    """Name the API groups that there are definitions of."""
+    names = (name for sources in SOURCES.values() for source in sources for name in source.names)
+    return frozenset(name.partition("_")[0] for name in names)
+
+
 def read(source: Source) -> tuple[Object, ...]:
     """Read the files of a module; raises ToolchainError when Go cannot give it."""
     folder = _folder(source) / source.folder

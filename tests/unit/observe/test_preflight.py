@@ -11,6 +11,7 @@ from automation.engine.toolchain.finding import Check, Status
 from automation.observe.api import NoAnswer
 from automation.observe.preflight.run import preflight
 from automation.observe.preflight.wanted import Wanted
+from automation.rehearsal.kubernetes.definitions import groups
 from automation.rehearsal.kubernetes.machines import machine
 from components.api.fleet import Fleet
 from components.api.frozen import FrozenDict
@@ -288,6 +289,21 @@ def test_what_berth_installs_is_missed_only_after_it_has_built() -> None:
         "gpu of pool gpu": Status.PROBLEM,
     }
     assert missing["device class gpu.nvidia.com"].fix == "berth up -e dev installs nvidia-dra-driver"
+
+
+def test_definitions_that_stand_ins_of_charts_leave_out_are_not_missed() -> None:
+    """In a backed run: those that they bring are."""
+    fake = fit()
+    build(fake)
+    played = Wanted.of(town(), "edge").brought(groups())
+    fake.lists[DEFINITIONS] = [definition(group) for group in played.groups]
+    assert {"cert-manager.io"} < set(Wanted.of(town(), "edge").groups) - set(played.groups)
+    with fake.api() as api:
+        assert all(each.status is Status.OK for each in preflight(api, played))
+        assert "gateway.networking.k8s.io" in played.groups
+        fake.lists[DEFINITIONS].pop()
+        (missing,) = (each for each in preflight(api, played) if each.status is not Status.OK)
+    assert missing.found == "gone"
 
 
 def test_a_class_without_storage_matters_where_a_cache_wants_it() -> None:
