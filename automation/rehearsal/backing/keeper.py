@@ -41,6 +41,7 @@ from components.errors import BerthError, DriverError, UsageError
 Say = Callable[[str], None]
 
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
+_ATTEMPTS_TO_DESCRIBE: Final = 4
 _CALLERS: Final = 1024
 """How many may wait to be heard: every provider of a run may call for many resources at once."""
 _LOCK: Final = "backing.lock"
@@ -165,6 +166,7 @@ class Keeper:
             if key not in self._kept:
                 self._say(f"starting a control plane for {name}")
                 local = self._local.start(name, issuer=issuer)
+                _let_describe(local.api)
                 with self._lock:
                     self._kept[key] = _Kept(key, local)
                 self._say(f"{name} answers at {local.server}")
@@ -288,6 +290,21 @@ class Keeper:
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
                 answer = {"error": f"{type(error).__name__}: {error}"}
             connection.send_bytes(json.dumps(answer).encode())
+
+
+def _let_describe(api: Api) -> None:
+    """Let a server make the description of all that it serves, which it does when it is first asked.
+
+    On a busy machine that takes longer than the 32 seconds that Pulumi's provider waits for it, once for each run.
+    """
+    for _ in range(_ATTEMPTS_TO_DESCRIBE):
+        try:
+            api.get("/openapi/v2")
+        except ApiError as error:
+            if error.status:
+                return  # it has answered; whoever asks next hears why
+        else:
+            return
 
 
 def _only_one(path: Path) -> int:

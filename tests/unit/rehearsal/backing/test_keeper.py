@@ -185,6 +185,23 @@ def test_a_simulated_cluster_gets_a_control_plane_and_its_address(
     assert local().running == [cluster]
 
 
+def test_a_control_plane_can_describe_itself_before_anybody_needs_that(
+    store: Store, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The provider waits for it once; here the server is asked again while it is busy, and has answered in the end."""
+    asked: list[str] = []
+
+    def busy(_: FakeApi, path: str) -> dict[str, Any]:
+        asked.append(path)
+        if len(asked) < 3:
+            raise ApiError(f"GET {path}: the API server did not answer: timed out", status=0)
+        return {}
+
+    monkeypatch.setattr(FakeApi, "get", busy)
+    make_cluster(store, door)
+    assert asked == ["/openapi/v2"] * 3
+
+
 def test_a_cluster_that_cannot_be_started_is_refused_and_nothing_is_left(
     store: Store, door: Door, local: Callable[[], FakeKubernetes]
 ) -> None:
