@@ -21,7 +21,7 @@ from automation.document.snapshot_document import (
     SnapshotDocument,
     VersionPart,
 )
-from automation.document.snapshot_problems import problems_of
+from automation.document.snapshot_problems import mistakes_in
 from automation.scheduling.existing import ExistingCache, ExistingReplica
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.resources import Resources, read
@@ -66,11 +66,7 @@ _DIGEST = "sha256:"
 
 def read_snapshot(file: str, content: bytes) -> Snapshot:
     """Read a snapshot document; ``file`` only names it. Raises ConfigError with every problem that it has."""
-    document = _large(file, content) if len(content) > MAX_BYTES else _ordinary(file, content)
-    problems = problems_of(document, file)
-    if problems:
-        raise ConfigError(problems)
-    return _Reader(document).snapshot()
+    return _Reader(_large(file, content) if len(content) > MAX_BYTES else _ordinary(file, content)).snapshot()
 
 
 def _ordinary(file: str, content: bytes) -> SnapshotDocument:
@@ -81,11 +77,16 @@ def _ordinary(file: str, content: bytes) -> SnapshotDocument:
         raise ConfigError([Problem(Code.DOCUMENT_SHAPE, "a snapshot is one document, a mapping", file)])
     source = Source(composed, composed.documents[0], cast("type[Document]", SnapshotDocument))
     try:
-        return SnapshotDocument.model_validate(plain(source.node), by_alias=True, by_name=False)
+        document = SnapshotDocument.model_validate(plain(source.node), by_alias=True, by_name=False)
     except ValidationError as error:
         errors = [cast("dict[str, Any]", each) for each in error.errors()]
         translate(source, (each for each in errors if not _of_shape(each)))
         raise ConfigError([*source.problems, *_in_shapes(source, filter(_of_shape, errors))]) from error
+    for each in mistakes_in(document):
+        source.add(each.code, each.message, each.path, hint=each.help)
+    if source.problems:
+        raise ConfigError(source.problems)
+    return document
 
 
 _KINDS: dict[str, type[ReplicaShape | CacheShape]] = {"Replica": ReplicaShape, "Cache": CacheShape}
@@ -115,7 +116,7 @@ def _large(file: str, content: bytes) -> SnapshotDocument:
         hint = f"a snapshot of more than {MAX_BYTES // 1024 // 1024} MiB is read as JSON only"
         raise ConfigError([Problem(Code.FILE_TOO_LARGE, "the file is not JSON", file, help=hint)]) from error
     try:
-        return SnapshotDocument.model_validate(value, by_alias=True, by_name=False)
+        document = SnapshotDocument.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
         raise ConfigError(
             [
@@ -123,6 +124,13 @@ def _large(file: str, content: bytes) -> SnapshotDocument:
                 for each in error.errors()
             ]
         ) from error
+    problems = [
+        Problem(each.code, each.message, file, path=written(each.path), help=each.help)
+        for each in mistakes_in(document)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return document
 
 
 class _Reader:

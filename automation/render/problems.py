@@ -11,7 +11,8 @@ from components.errors import BerthError, ConfigError, Problem, Severity
 def problem_lines(problem: Problem) -> list[Line]:
     """Return one problem as lines: place and message, the source line with a caret, and help."""
     style: Style = "bad" if problem.severity is Severity.ERROR else "warn"
-    where = f"{problem.where}: ".replace("\n", "\u240a") if problem.where else ""
+    places = [problem.where, "" if problem.line else problem.path]
+    where = "".join(f"{place}: " for place in places if place).replace("\n", "\u240a")
     lines = [line(where, Span(f"{problem.severity.value}[{problem.code}]", style), f" {problem.message}")]
     if problem.text and problem.line:
         gutter = f"{problem.line:>5} | "

@@ -16,6 +16,7 @@ from automation.cli.snapshot_file import save_snapshot
 from automation.document.read_snapshot import read_snapshot
 from automation.document.snapshot_document import SnapshotDocument
 from automation.document.write_snapshot import snapshot_document
+from automation.render.problems import problem_lines
 from automation.render.schedule_view import schedule_view
 from automation.scheduling.existing import ExistingCache
 from automation.scheduling.observation import ForeignPod, PoolObservation
@@ -326,6 +327,7 @@ def test_a_mistake_in_a_snapshot_has_a_place_and_a_reason(old: str, new: str, pl
     lines = [f"{each.where} {each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
     assert place in lines[0]
     assert said in lines[0]
+    assert all(each.line for each in caught.value.problems if each.path)
 
 
 @pytest.mark.parametrize(
@@ -435,6 +437,7 @@ def test_a_live_replica_that_does_not_say_what_it_holds_is_refused(old: str, new
         read_snapshot("it.yaml", (WRITTEN + RUNNING.replace(old, new)).encode())
     found = [f"{each.code} {each.path} {each.message} {each.help}" for each in caught.value.problems]
     assert any(each.startswith(place) and said in each for each in found)
+    assert all(each.line and each.text for each in caught.value.problems)
 
 
 def test_a_cache_is_on_a_cluster_that_is_there() -> None:
@@ -462,6 +465,11 @@ def test_a_snapshot_larger_than_any_manifest_is_read_as_json(monkeypatch: pytest
     with pytest.raises(ConfigError) as caught:
         read_snapshot("it.json", json.dumps(value).encode())
     assert [each.path for each in caught.value.problems] == ["clusters[0].pools[0].realised"]
+    value["clusters"][0]["pools"][0] |= {"realised": 2, "hardware": "h200"}
+    with pytest.raises(ConfigError) as dangling:
+        read_snapshot("it.json", json.dumps(value).encode())
+    ((first, *_),) = [problem_lines(each) for each in dangling.value.problems]
+    assert first.plain.startswith("it.json: clusters[0].pools[0].hardware: error[reference-missing]")
     with pytest.raises(ConfigError) as refused:
         read_snapshot("it.yaml", WRITTEN.encode())
     assert "not JSON" in refused.value.problems[0].message
