@@ -23,6 +23,8 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime import reset_options, run_in_stack, set_all_config
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
+from automation.engine.tracing import leave_tracing_out
+
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -230,6 +232,7 @@ def _run(
     The SDK's own language server does the same, but lets go of its loop when a program fails in the middle of a
     registration; the loop is then closed by nobody, and whatever test runs next is blamed.
     """
+    leave_tracing_out()
     reset_options(
         project=recorder.project,
         stack=recorder.stack,
@@ -366,9 +369,8 @@ class _Engine(engine_pb2_grpc.EngineServicer):
     def Log(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
         """Keep a log line."""
         severity = engine_pb2.LogSeverity.Name(request.severity).lower()
-        if severity != "debug":
-            with self._recorder.lock:
-                self._recorder.logs.append(f"{severity}: {request.message}")
+        with self._recorder.lock:
+            self._recorder.logs.append(f"{severity}: {request.message}")
         return empty_pb2.Empty()
 
     def SetRootResource(self, request: Any, context: Any) -> Any:  # noqa: N802 (gRPC's name)
