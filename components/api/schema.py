@@ -6,7 +6,9 @@ say together is the loader's. An absent value may be written as ``null``, as the
 writes is accepted. Fields that are not supported yet are left out, so that an editor marks them.
 """
 
+import copy
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
@@ -36,8 +38,15 @@ class _Generator(GenerateJsonSchema):
 def schema(kind: str, *, later: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a kind; raises KeyError when there is no such kind.
 
-    With ``later`` it has the fields that are not supported yet too: what they will take, for who reads ahead.
+    With ``later`` it has the fields that are not supported yet too: what they will take, for who reads ahead. The
+    schema is the caller's own, to change.
     """
+    return copy.deepcopy(_made(kind, later=later))
+
+
+@cache
+def _made(kind: str, *, later: bool) -> dict[str, Any]:
+    """Make a schema, once: pydantic takes its time."""
     model = ALL_KINDS[kind]
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     definitions = made.setdefault("$defs", {})
