@@ -76,9 +76,9 @@ coverage: $(STAMP) ## branches of the selector engine that its own tests do not 
 	@$(RUN)/coverage combine --quiet --data-file=.coverage.cel
 	@$(RUN)/coverage report --data-file=.coverage.cel --show-missing --skip-covered --fail-under=100
 
-fuzz: $(STAMP) ## new examples for the comparisons with other programs (TIMES=4 as many, SEED=N repeats a run)
+fuzz: $(STAMP) ## new examples for every law, TIMES=4 as many for comparisons with other programs (SEED=N repeats a run)
 	@seed=$${SEED:-$$($(PYTHON) -c 'import secrets; print(secrets.randbelow(2**32))')}; echo "seed $$seed"; \
-	  BERTH_FUZZ=$${TIMES:-4} $(RUN)/pytest -q -m fuzz -n 2 -p no:randomly tests/laws --hypothesis-seed=$$seed
+	  BERTH_FUZZ=$${TIMES:-4} $(RUN)/pytest -q -n 2 -p no:randomly tests/laws --hypothesis-seed=$$seed
 
 bench: $(STAMP) ## measure, as ratios to a baseline in the same run
 	@for each in tests/bench/bench_*.py; do echo "== $$each"; $(RUN)/python $$each || exit 1; done

@@ -1,4 +1,4 @@
-"""What tests on the real engine and tests on real control planes share: the CLI, and how its installation is told."""
+"""What all tests share: the same random examples in every run, and the CLI, whose installation is told aloud."""
 
 import os
 import sys
@@ -6,12 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source, Toolchain
+from tests.support.comparisons import TIMES
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Without BERTH_FUZZ, the profile that hypothesis itself takes in continuous integration: no chance, and no deadline.
+settings.register_profile("new examples", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("new examples" if TIMES else "ci")
 
 
 @pytest.fixture(scope="session")

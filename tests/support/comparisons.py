@@ -1,8 +1,8 @@
 """Settings of random tests whose oracle is somebody else's program.
 
 A difference there may be the other's mistake, which nobody here can mend, so it must not decide what lands: such a test
-takes the same examples in every run. ``make fuzz`` runs the tests marked ``fuzz`` with new examples instead,
-``BERTH_FUZZ`` times as many.
+takes the same examples in every run, as every random test does. ``make fuzz`` gives all of them new examples instead,
+and those marked ``fuzz`` ``BERTH_FUZZ`` times as many.
 """
 
 import os
