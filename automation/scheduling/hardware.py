@@ -99,7 +99,8 @@ class Hardware:
     def foreign(self, devices: Mapping[str, int], resources: Resources = ()) -> Demand | None:
         """Return the demand of a pod that holds numbers of devices, by name; None when it takes nothing that counts.
 
-        Devices of a name that is not known here (the class was edited since they were seen) may be of any kind.
+        Devices of a name that is not known here (the class was edited since they were seen) may be of any kind. The pod
+        is on one node, so what it holds beyond that (a class that now has fewer) is no other node's.
         """
         takings = [
             (devices[self.devices[position].name], frozenset({kind}))
@@ -109,10 +110,8 @@ class Hardware:
         known = {device.name for device in self.devices}
         unknown = sum(count for name, count in devices.items() if name not in known)
         takings += [(unknown, frozenset(kinds)) for _, kinds in self.classes if unknown]
-        demand = self.demand(takings) if takings else None
-        if unknown and demand is not None:  # more than a node has of a kind cannot be held of it
-            demand = tuple(map(min, demand, self.node.has, self.node.room))
-        return self.beside(demand, resources)
+        demand = self.beside(self.demand(takings) if takings else None, resources)
+        return None if demand is None else tuple(map(min, demand, self.node.has, self.node.room))
 
 
 def make_hardware(number: int, devices: tuple[Device, ...], resources: Resources = ()) -> Hardware:

@@ -90,6 +90,8 @@ _BY_CODE = {
     Code.LOST: _Obstacle("it is there again", _DECIDED),
 }
 """By the filter that refuses, what is lifted most easily first."""
+_TOO_LARGE = "pods that are larger than a node of their pool have gone"
+"""A live one that its class has shrunk under: nodes do not help, since no number of them is sure to hold it."""
 _SPOT = _Obstacle("it may run on spot nodes (write `spot: true`)")
 _POOL = _Obstacle("stays", _DECIDED)
 _FABRIC = _Obstacle("its nodes share what a gang needs")
@@ -208,10 +210,11 @@ class Remedies:
     def _with(self, work: Work, position: int, obstacles: _Obstacles) -> Remedy:
         """Name the changes after which a replica fits on a cluster: nodes, then what has to be lifted."""
         name, hosting = self._filters.clusters[position].name, self._host(work, position, obstacles)
-        growth: tuple[Growth, ...] = ()
-        if self._ledger.room(position, hosting) is None:
-            growth = self._grown(position, hosting, self._promised(position))
+        full = self._ledger.room(position, hosting) is None
+        growth = self._grown(position, hosting, self._promised(position)) if full else ()
         once = [self._lifted(work, position, hosting, each) for each in obstacles]
+        if full and not growth:
+            once.insert(0, _TOO_LARGE)
         limit = self._placer.limit(work, position, hosting=hosting)
         if limit is not None:
             once.insert(0, limit.lifted)

@@ -186,8 +186,9 @@ class Pass:
             for pool, load in zip(cluster.pools, self.ledger.loads[position], strict=True):
                 if load.pods and not self.ledger.fits(load, {}):
                     pods = sum(load.pods.values())
+                    promised = "pod is" if pods == 1 else "pods are"
                     nodes = "node is" if load.nodes == 1 else "nodes are"
-                    message = f"{pods} pods are promised more than its {load.nodes} {nodes} sure to hold"
+                    message = f"{pods} {promised} promised more than its {load.nodes} {nodes} sure to hold"
                     yield Overfull(cluster.name, pool.name, message)
 
     def _overruns(self, leaving: Collection[ReplicaId]) -> Iterable[Overrun]:

@@ -7,9 +7,10 @@ import pytest
 from automation.scheduling import patterns
 from automation.scheduling.capacity import Capacity
 from automation.scheduling.hardware import make_hardware
+from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.patterns import Demand, Node, most_blocked
 from automation.scheduling.snapshot import Accounting
-from tests.unit.scheduling.builder import gpu, nic
+from tests.unit.scheduling.builder import cluster, deployment, engine, gpu, member, nic, offering, plan, pool
 
 EIGHT = Node((8,), (8,))
 NODE = Node((8, 32), (8, 32))
@@ -124,3 +125,12 @@ def test_a_foreign_pod_may_hold_any_kind_under_a_name_that_is_not_known() -> Non
     assert hardware.foreign({"h100": 2, "other": 1}) == (3, 1)
     assert hardware.foreign({"other": 20}) == (8, 20)
     assert hardware.foreign({}) is None
+
+
+def test_a_foreign_pod_holds_no_more_than_its_node() -> None:
+    """A class that now has fewer of a kind, or less CPU, blocks that node, and not the pool for ever."""
+    hardware = make_hardware(0, (gpu("h100"), nic("efa")), offering(cpu="8"))
+    assert hardware.foreign({"h100": 12}, offering(cpu="16")) == (8, 0, *hardware.node.has[2:])
+    seen = PoolObservation(2, 0, (ForeignPod((("h100", 12),)),))
+    made = plan([cluster("a", pool(nodes=2, observed=seen))], [deployment("d", 2, engine("main", member(8)))])
+    assert (len(made.placements), made.overfull) == (1, ())

@@ -314,3 +314,15 @@ def test_nodes_that_were_seen_out_of_use_are_among_those_that_a_pool_has(gpus: P
     filled = deployment("d", gpus.nodes + 1, WHOLE)
     (trace,) = plan([cluster("a", gpus)], [filled]).trace.values()
     assert trace.beyond.message == f"would fit on a with pool gpus {said}"
+
+
+def test_a_pool_under_a_live_pod_larger_than_its_nodes_is_not_helped_by_nodes() -> None:
+    """The class has shrunk under it: no number of nodes is sure to hold it, so the answer names who has to go."""
+    large, small = deployment("large", 1, WHOLE), deployment("small", 1, ONE)
+    made = plan([cluster("a", pool("gpus", gpu(count=4), nodes=3))], [large, small], [live(large, "a")])
+    beyond = made.trace[small.key].beyond
+    assert (beyond.answer, beyond.growth) == (Answer.CHANGE, ())
+    assert beyond.message == "would fit on a once pods that are larger than a node of their pool have gone"
+    assert [each.message for each in made.overfull] == [
+        "1 pod is promised more than its 3 nodes are sure to hold",
+    ]
