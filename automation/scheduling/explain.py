@@ -17,7 +17,7 @@ from automation.scheduling.ledger import Ledger
 from automation.scheduling.order import order_of, strategy_for
 from automation.scheduling.place import Placer
 from automation.scheduling.pools import PoolExplainer
-from automation.scheduling.remedy import Remedies
+from automation.scheduling.remedy import Holds, Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
 from automation.scheduling.scores import Scores
@@ -42,6 +42,7 @@ class Explainer:
         strategy: Strategy,
         placer: Placer,
         sight: Callable[[Cluster], str],
+        holds: Holds,
     ) -> None:
         self._filters = filters
         self._ledger = ledger
@@ -50,7 +51,7 @@ class Explainer:
         self._strategy = strategy
         self._scores = Scores(filters, ledger)
         self._pools = PoolExplainer(filters, ledger, hostings, rooms)
-        self.remedies = Remedies(filters, ledger, placer, self._pools)
+        self.remedies = Remedies(filters, ledger, placer, self._pools, holds)
         self._works = works
         self._sight = sight
         """Says what a cluster's nodes are counted by, where that is more than the manifest."""

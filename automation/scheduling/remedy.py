@@ -6,14 +6,16 @@ never fits, because no cluster has such devices, and what came closest is said. 
 are asked again with the changes made, so a remedy that is named is one that works.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from itertools import product
 
+from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Hosting
+from automation.scheduling.hosting import Add, Hosting
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.needs import Lenience, Need
 from automation.scheduling.place import Placer
@@ -106,18 +108,51 @@ _Obstacles = tuple[_Obstacle, ...]
 _HAS = ("has", "have")
 
 
+Holds = Callable[[ExistingReplica, int], tuple[Add, ...]]
+"""The pods of a live replica on the pools of its cluster (a position)."""
+
+
 class Remedies:
     """Answers for the state in which a pass ended."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, pools: PoolExplainer) -> None:
+    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, pools: PoolExplainer, holds: Holds) -> None:
         self._filters = filters
         self._ledger = ledger
         self._placer = placer
         self._pools = pools
+        self._holds = holds
         self._lenient: dict[int, dict[Lenience, Clusters]] = {}
 
     def next(self, work: Work) -> Remedy:
-        """Say what one more replica of a deployment would need; the least first, ties by name."""
+        """Say what one more replica of a deployment would need; the least first, ties by name.
+
+        One that has nowhere to go is what is missing: where it only has to be let stay, it asks for no room beside it.
+        """
+        found = self._next(work)
+        if found.answer is Answer.CHANGE and work.stranded and not work.awaited:
+            replica = min(work.stranded, key=lambda each: each.id)
+            with self._without(work, replica):
+                stays = self._next(work)
+            if stays.answer is Answer.CHANGE and stays.cluster == replica.id.cluster:
+                return stays
+        return found
+
+    @contextmanager
+    def _without(self, work: Work, replica: ExistingReplica) -> Generator[None]:
+        """Take a live replica out of all that is counted, for a while."""
+        position = self._filters.position[replica.id.cluster]
+        adds, loads = self._holds(replica, position), self._ledger.loads[position]
+        before = [dict(load.pods) for load in loads]
+        self._placer.count(work.deployment.key, position, adds, times=-1)
+        try:
+            yield
+        finally:
+            self._placer.count(work.deployment.key, position, adds)
+            for load, pods in zip(loads, before, strict=True):  # in the order that they had
+                load.pods.clear()
+                load.pods.update(pods)
+
+    def _next(self, work: Work) -> Remedy:
         for awaited in work.awaited:
             name = self._filters.clusters[awaited.spot[0]].name
             going = ", ".join(str(replica) for replica, _ in awaited.going)

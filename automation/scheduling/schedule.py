@@ -257,6 +257,7 @@ class Pass:
             strategy=options.strategy,
             placer=self.placer,
             sight=self._sight,
+            holds=self.judge.adds,
         )
         waiting = Waiting(self.filters, self.placer, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)

@@ -10,7 +10,7 @@ from automation.scheduling.headroom import headroom
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.remedy import Answer
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Cluster, Deployment, FabricNeed, Pool, Purchase, Snapshot
+from automation.scheduling.snapshot import Cluster, Deployment, FabricNeed, Pool, PoolBefore, Purchase, Quota, Snapshot
 from automation.scheduling.verdict import FABRIC_LINES
 from tests.unit.scheduling.builder import (
     cluster,
@@ -326,3 +326,38 @@ def test_a_pool_under_a_live_pod_larger_than_its_nodes_is_not_helped_by_nodes() 
     assert [each.message for each in made.overfull] == [
         "1 pod is promised more than its 3 nodes are sure to hold",
     ]
+
+
+@pytest.mark.parametrize(
+    ("there", "replicas", "message"),
+    [
+        (
+            cluster("a", pool(), taints=["gone=:NoExecute"]),
+            1,
+            "would fit on a once its taints are tolerated or taken away",
+        ),
+        (cluster("a", pool(), state="going away", why="retired"), 1, "would fit on a once it stays (retired)"),
+        (
+            cluster("a", pool(leaving="other class")),
+            1,
+            "would fit on a once its pool gpus stays (other class)",
+        ),
+        (
+            cluster("a", pool(nodes=1, before=PoolBefore(2, "h100"))),
+            2,
+            "would fit on a with pool gpus from 1 to 2 nodes (price unknown)",
+        ),
+    ],
+    ids=["drained", "cluster leaves", "pool leaves", "pool shrinks"],
+)
+def test_a_replica_with_nowhere_to_go_needs_no_room_beside_itself(there: Cluster, replicas: int, message: str) -> None:
+    """It is what is missing, so where it may stay nothing has to be bought, and its quota is not raised for two."""
+    wanted = deployment("d", replicas, WHOLE)
+    live_ones = [live(wanted, "a", index) for index in range(replicas)]
+    quotas = {wanted.namespace: Quota(nodes=replicas)}
+    made = plan([there], [wanted], live_ones, quotas=quotas)
+    (short,) = made.shortfalls
+    assert short.stranded == 1
+    before = made.trace[wanted.key].verdicts[0]
+    assert made.trace[wanted.key].beyond.message == message
+    assert made.trace[wanted.key].verdicts[0] == before
