@@ -169,7 +169,8 @@ class Remedies:
             if refused is not None:
                 limited += [(name, refused.lifted)] if room else []
             elif not room:
-                growths.append((name, self._grown(position, hosting, self._promised(position))))
+                admitted = self._admitted(work, position, hosting)
+                growths.append((name, self._grown(position, admitted, self._promised(position))))
             else:
                 missing = self._grown(position, hosting, self._present(position))
                 if not missing:
@@ -186,6 +187,17 @@ class Remedies:
             name, growth = min(growths, key=_least)
             return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}", name, growth)
         return self._changed(work) or Remedy(Answer.NEVER, f"never fits: {self._pools.closest(work)}")
+
+    def _admitted(self, work: Work, position: int, hosting: Hosting) -> Hosting:
+        """Leave out ways to be on a cluster that a limit refuses, if others are left.
+
+        Only for one engine: what several take counts together.
+        """
+        if work.account is None or len(hosting) > 1:
+            return hosting
+        (options,) = hosting
+        release = work.release_of_next
+        return (tuple(each for each in options if work.account.admits(position, (each,), release)) or options,)
 
     def _now(self, position: int) -> str:
         cluster = self._filters.clusters[position]

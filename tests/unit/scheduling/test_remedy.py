@@ -361,3 +361,14 @@ def test_a_replica_with_nowhere_to_go_needs_no_room_beside_itself(there: Cluster
     before = made.trace[wanted.key].verdicts[0]
     assert made.trace[wanted.key].beyond.message == message
     assert made.trace[wanted.key].verdicts[0] == before
+
+
+def test_nodes_are_asked_of_a_pool_that_the_limits_allow() -> None:
+    """A node of the other one would let nothing in."""
+    pools = pool("dear", price=Decimal(10)), pool("cheap", price=Decimal(4))
+    wanted = deployment("d", 2, WHOLE, max_cost_per_hour=Decimal(8))
+    other = deployment("other", 1, WHOLE)
+    made = plan(
+        [cluster("a", *pools)], [wanted, other], [live(wanted, "a", pools="cheap"), live(other, "a", pools="dear")]
+    )
+    assert made.trace[wanted.key].beyond.message == "would fit on a with pool cheap from 1 to 2 nodes (4 USD per hour)"
