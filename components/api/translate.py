@@ -25,6 +25,8 @@ from components.api.rules import shown
 from components.api.shape import FieldShape, checks, homes, model_at, names, shape
 from components.api.source import Source
 
+_TIME: Final = "a time (2026-01-31T08:00:00Z)"
+_SPAN: Final = "a length of time (PT10M)"
 _WANTED: Final = {
     "string_type": "text",
     "string_sub_type": "text",
@@ -37,6 +39,15 @@ _WANTED: Final = {
     "float_type": "a number",
     "float_parsing": "a number",
     "finite_number": "a finite number",
+    "decimal_type": "a number",
+    "decimal_parsing": "a number",
+    "datetime_type": _TIME,
+    "datetime_parsing": _TIME,
+    "datetime_from_date_parsing": _TIME,
+    "datetime_object_invalid": _TIME,
+    "timezone_aware": f"{_TIME} with its zone",
+    "time_delta_type": _SPAN,
+    "time_delta_parsing": _SPAN,
     "tuple_type": "a list",
     "list_type": "a list",
     "iterable_type": "a list",

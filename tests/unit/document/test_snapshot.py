@@ -315,6 +315,14 @@ MISTAKES = [
         "it.yaml:12:36 field-unknown shapes.whole.engines[0].members[0].requests[0].cuont",
         "did you mean `count`?",
     ),
+    ("realised: 2", "realised: 2, price: cheap", "it.yaml:14:", "price must be a number, and is text"),
+    ("shapes:\n", "now: yesterday\nshapes:\n", "type-wrong now", "must be a time (2026-01-31T08:00:00Z), and is text"),
+    (
+        "shapes:\n",
+        "options: {repinDwell: long}\nshapes:\n",
+        "type-wrong options.repinDwell",
+        "a length of time (PT10M)",
+    ),
     (WRITTEN, "[1, 2]", "document-shape", "one document, a mapping"),
 ]
 
