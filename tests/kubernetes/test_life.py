@@ -42,7 +42,7 @@ def test_a_killed_run_leaves_no_process_port_or_folder(
         said = json.loads(driver.stdout.readline())
         pids = list(said["pids"].values())
         assert running(pids) == pids
-        assert len(pids) == 6
+        assert len(pids) == 7
         assert any(listens(port) for port in said["ports"])
         os.kill(driver.pid, sign)
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Starts a local cluster and says what of it there is to be seen, until it is killed: a driver for tests to kill.
+"""Starts a local cluster with gangs and says what there is to be seen, until it is killed: a driver for tests to kill.
 
 Usage: ``python -m tests.support.kubernetes_run RUNS PROGRAM=PATH...``
 """
@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from automation.rehearsal.backing import charts
+from automation.rehearsal.kubernetes.gangs import start_gangs
 from automation.rehearsal.kubernetes.local import LocalKubernetes
 
 
@@ -15,6 +17,8 @@ def main(runs: Path, programs: dict[str, Path]) -> None:
     """Start a cluster, say so, and wait."""
     with LocalKubernetes(programs, parent=runs) as local:
         cluster = local.start("a")
+        release = {"name": "lws", "namespace": "lws-system", "chart": charts.GANG_CHART, "createNamespace": True}
+        charts.install(cluster.api, release, run=lambda _: start_gangs(local, cluster))
         said = {
             "folder": str(local.folder),
             "ports": list(local.ports()),

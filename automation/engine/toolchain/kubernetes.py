@@ -77,6 +77,17 @@ KWOK: Final = Tool(
     ),
 )
 
+GANG_CONTROLLER: Final = Tool(
+    name="lws-controller-manager",
+    # The newest that is served as a module; the definitions that local clusters get are of the same release.
+    version="0.9.0",
+    minimum="0.9.0",
+    below="0.10.0",
+    ask=("--version",),
+    # The project releases images and manifests, and no program.
+    module=GoModule(folder="lws", package=".", symbols=(("main.version", "0.9.0"),)),
+)
+
 _PROVIDER_VERSION: Final = "4.25.0"
 
 PROVIDER: Final = Tool(
@@ -114,8 +125,8 @@ def minor_of(name: str) -> Minor:
 
 
 def kubernetes_tools(minor: Minor) -> tuple[Tool, ...]:
-    """Give everything that a local cluster of a minor is made of."""
-    return (ETCD, *(_kube(name, minor) for name in _CONTROL_PLANE), KWOK)
+    """Give everything that a local cluster of a minor is made of, and the controller of gangs for those that get it."""
+    return (ETCD, *(_kube(name, minor) for name in _CONTROL_PLANE), KWOK, GANG_CONTROLLER)
 
 
 def rehearsal_tools(minor: Minor) -> tuple[Tool, ...]:

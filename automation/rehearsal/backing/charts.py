@@ -1,8 +1,9 @@
 """Stand-ins for Helm releases on local clusters: charts are not fetched, and no container of theirs would run.
 
 Of a chart, what other objects need of it is made: its namespace when it is told to make one, the definitions of its
-custom resources, the DeviceClasses of a device driver. That it is installed is kept as Helm keeps it, in a Secret of
-the release's namespace; so it goes with the cluster, and whoever looks sees that it is only a stand-in.
+custom resources, the DeviceClasses of a device driver. A controller may be run as a process by whoever installs. What
+is installed is kept as Helm keeps it, in a Secret of the release's namespace; so it goes with the cluster, and whoever
+looks sees that it is only a stand-in.
 """
 
 import base64
@@ -18,6 +19,7 @@ from components.errors import TimedOut
 
 GPU_CHART: Final = "dra-driver-nvidia-gpu"
 EFA_CHART: Final = "aws-dranet"
+GANG_CHART: Final = "lws"
 
 _CLASSES: Final[Mapping[str, str]] = {GPU_CHART: GPU_DRIVER, EFA_CHART: EFA_CLASS}
 """The DeviceClass that a driver's chart installs."""
@@ -31,8 +33,11 @@ _ATTEMPTS: Final = 3
 _CONFLICT: Final = 409
 
 
-def install(api: Api, release: Mapping[str, Any]) -> int:
-    """Install or upgrade a release; give its revision. Raises ApiError, TimedOut, and ToolchainError."""
+def install(api: Api, release: Mapping[str, Any], *, run: Callable[[str], None] = lambda _: None) -> int:
+    """Install or upgrade a release; give its revision. Raises ApiError, TimedOut, and ToolchainError.
+
+    ``run`` starts what a chart's containers would run, when its definitions are there; what it raises is raised.
+    """
     namespace, chart = str(release["namespace"]), chart_name(release)
     if release.get("createNamespace"):
         ensure(api, "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -40,6 +45,7 @@ def install(api: Api, release: Mapping[str, Any]) -> int:
     for each in made:
         ensure(api, _DEFINITIONS, each)
     _await(lambda: all(map(_is_served, (api.get(f"{_DEFINITIONS}/{each['metadata']['name']}") for each in made))))
+    run(chart)
     for each in device_classes():
         if each["metadata"]["name"] == _CLASSES.get(chart):
             ensure(api, "/apis/resource.k8s.io/v1/deviceclasses", each)
@@ -65,8 +71,12 @@ def find(api: Api, namespace: str, name: str) -> dict[str, Any] | None:
     return release
 
 
-def uninstall(api: Api, namespace: str, name: str) -> None:
-    """Forget a release. Namespaces and definitions stay, as Helm leaves them."""
+def uninstall(api: Api, namespace: str, name: str, *, end: Callable[[str], None] = lambda _: None) -> None:
+    """Forget a release. Namespaces and definitions stay, as Helm leaves them; ``end`` ends what ``run`` has started."""
+    known = find(api, namespace, name)
+    if known is None:
+        return
+    end(chart_name(known))
     try:
         api.delete(f"{_secrets(namespace)}/{_secret_name(name)}")
     except ApiError as error:

@@ -34,6 +34,7 @@ from automation.rehearsal.backing.departures import take_away
 from automation.rehearsal.backing.door import RECORD, Answer, write_record
 from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP, Group, cluster_key_of, group
 from automation.rehearsal.kubernetes.api import Api, ApiError
+from automation.rehearsal.kubernetes.gangs import start_gangs, stop_gangs
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
 from automation.rehearsal.store import Store
 from components.errors import BerthError, DriverError, UsageError
@@ -141,13 +142,26 @@ class Keeper:
         return {"clusters": [self._description(each) for each in self._all()], "warden": self._local.warden}
 
     def _install(self, server: str, release: Mapping[str, Any]) -> Answer:
-        return {"revision": charts.install(self._at(server), release)}
+        local = self._at(server)
+
+        def run(chart: str) -> None:
+            if chart == charts.GANG_CHART:
+                start_gangs(self._local, local)
+                self._say(f"{local.name} runs the controller of gangs")
+
+        return {"revision": charts.install(local.api, release, run=run)}
 
     def _release(self, server: str, namespace: str, name: str) -> Answer:
-        return {"release": charts.find(self._at(server), namespace, name)}
+        return {"release": charts.find(self._at(server).api, namespace, name)}
 
     def _uninstall(self, server: str, namespace: str, name: str) -> None:
-        charts.uninstall(self._at(server), namespace, name)
+        local = self._at(server)
+
+        def end(chart: str) -> None:
+            if chart == charts.GANG_CHART:
+                stop_gangs(self._local, local)
+
+        charts.uninstall(local.api, namespace, name, end=end)
 
     def _token(self, cluster: str) -> Answer:
         return {"token": self._named(cluster).local.token}
@@ -182,11 +196,11 @@ class Keeper:
             wanted = group(row, templates)
             self._settle_group(self._named(wanted.cluster), wanted)
 
-    def _at(self, server: str) -> Api:
+    def _at(self, server: str) -> LocalCluster:
         found = next((each for each in self._all() if each.local.server == server), None)
         if found is None:
             raise DriverError(f"no control plane is kept at {server}")
-        return found.local.api
+        return found.local
 
     def _named(self, name: str) -> _Kept:
         found = next((each for each in self._all() if each.local.name == name), None)

@@ -1,4 +1,4 @@
-"""Definitions of custom resources, taken from the Go modules of the projects that make them.
+"""Definitions of custom resources and webhooks, taken from the Go modules of the projects that make them.
 
 They are the files of the releases, held to the checksums that Go has for them, and never copied into this project. Go
 fetches them once into its ordinary cache. A chart brings its definitions; which chart which is told here.
@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,6 +67,10 @@ SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
 }
 """By chart, the kinds that objects of Berth's have; what else charts define is left out."""
 
+_GANG_WEBHOOKS: Final = replace(
+    SOURCES["lws"][0], folder="config/webhook", names=("manifests", "mutating-patch", "validating-patch")
+)
+
 
 @functools.cache
 def definitions(chart: str) -> tuple[Object, ...]:
@@ -85,10 +89,33 @@ def groups() -> frozenset[str]:
     return frozenset(name.partition("_")[0] for name in names)
 
 
-def read(source: Source) -> tuple[Object, ...]:
-    """Read the files of a module; raises ToolchainError when Go cannot give it."""
+_OF_OTHER_KINDS: Final = ("vdisaggregatedset.kb.io",)
+"""A kind of which nothing is made here; the chart leaves its webhook out too, unless it is told otherwise."""
+
+
+def gang_webhooks() -> tuple[Object, ...]:
+    """Give the configurations of webhooks that the LeaderWorkerSet project releases; their clients are for a Service.
+
+    Raises ToolchainError when Go cannot give the module.
+    """
+    *configurations, mutating, validating = read(_GANG_WEBHOOKS)
+    for configuration, patch in zip(configurations, (mutating, validating), strict=True):
+        configuration["metadata"]["name"] = f"lws-{configuration['metadata']['name']}"
+        # A JSON patch, which puts a webhook in the place of another: it looks at the pods of gangs alone.
+        for change in patch:
+            configuration["webhooks"][int(change["path"].removeprefix("/webhooks/"))] = change["value"]
+        configuration["webhooks"] = [each for each in configuration["webhooks"] if each["name"] not in _OF_OTHER_KINDS]
+    return tuple(configurations)
+
+
+def read(source: Source) -> tuple[Any, ...]:
+    """Read the documents in files of a module; raises ToolchainError when Go cannot give it."""
     folder = _folder(source) / source.folder
-    return tuple(yaml.load((folder / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader) for name in source.names)
+    return tuple(
+        document
+        for name in source.names
+        for document in yaml.load_all((folder / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    )
 
 
 def without_descriptions(value: Any) -> Any:
@@ -128,4 +155,4 @@ def _folder(source: Source) -> Path:
 
 
 def _missing(wanted: str, why: str) -> ToolchainError:
-    return ToolchainError(f"the definitions in the Go module {wanted} cannot be had: {why}", help="berth doctor")
+    return ToolchainError(f"the files of the Go module {wanted} cannot be had: {why}", help="berth doctor")

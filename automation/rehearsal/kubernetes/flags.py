@@ -60,6 +60,11 @@ class ClusterFiles:
         """How to reach the cluster as its administrator."""
         return self.folder / "kubeconfig"
 
+    @property
+    def webhooks(self) -> Path:
+        """The certificate and key of webhooks, by the names that their controller expects."""
+        return self.folder / "webhooks"
+
 
 def etcd(program: Path, data: Path, *, client: int, peer: int) -> list[str]:
     """Start a store of one member, for all clusters of a run."""
@@ -132,6 +137,17 @@ def kwok(program: Path, files: ClusterFiles) -> list[str]:
         "--manage-all-nodes",
         # Without a port it serves nothing; its own default is every interface.
         "--node-port=0",
+    ]
+
+
+def gang_controller(program: Path, files: ClusterFiles, *, port: int) -> list[str]:
+    """Start the controller of LeaderWorkerSets; ``port`` is where it serves its webhooks, and all that it serves."""
+    return [
+        str(program),
+        f"--kubeconfig={files.kubeconfig}",
+        f"--webhook-address={HOST}",
+        f"--webhook-port={port}",
+        f"--webhook-cert-dir={files.webhooks}",
     ]
 
 

@@ -7,6 +7,7 @@ makes its own certificate; administrators come with a token that is made for the
 import base64
 import itertools
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -32,7 +33,7 @@ _STORE: Final = "etcd"
 _API_SERVER: Final = "kube-apiserver"
 
 SECONDS_TO_START: Final = 120.0
-"""How long an API server may take until it is ready: five seconds, on a busy machine a minute."""
+"""How long a program may take until it is ready: five seconds, on a busy machine a minute."""
 
 _BETWEEN_LOOKS: Final = 0.1
 
@@ -48,8 +49,10 @@ class LocalCluster:
     token: str = field(repr=False)
     """What its administrator shows."""
     pids: dict[str, int] = field(default_factory=dict)
-    commands: Mapping[str, list[str]] = field(default_factory=dict)
+    commands: dict[str, list[str]] = field(default_factory=dict)
     """How its programs were started."""
+    ports: dict[str, Port] = field(default_factory=dict)
+    """What else its programs serve on, by program."""
 
     @property
     def server(self) -> str:
@@ -155,7 +158,8 @@ class LocalKubernetes:
         cluster.api.close()
         self._warden.stop(cluster.pids.values())
         cluster.pids.clear()
-        cluster.port.close()
+        for port in (cluster.port, *cluster.ports.values()):
+            port.close()
         self._clusters.remove(cluster)
 
     def end(self, cluster: LocalCluster, program: str) -> None:
@@ -166,6 +170,33 @@ class LocalKubernetes:
         """Start a program again that was ended; what the cluster holds is in the store and is still there."""
         log = f"{cluster.files.folder.name}/{program}"
         cluster.pids[program] = self._warden.start(log, cluster.commands[program])
+
+    def port(self, cluster: LocalCluster, program: str) -> Port:
+        """Give the port that is kept for a program which reuses addresses and shares no ports."""
+        if program not in cluster.ports:
+            cluster.ports[program] = self._port(reuse=socket.SO_REUSEADDR)
+        return cluster.ports[program]
+
+    def add(
+        self,
+        cluster: LocalCluster,
+        program: str,
+        command: Callable[[Path, ClusterFiles], list[str]],
+        *,
+        done: Callable[[], bool],
+    ) -> None:
+        """Start another program on a cluster, which ends with it, and wait until it is ``done`` with its start.
+
+        Raises DriverError with its last words when it ends instead, and TimedOut; then it does not run.
+        """
+        cluster.commands[program] = command(self._programs[program], cluster.files)
+        self.restart(cluster, program)
+        with ExitStack() as undo:
+            undo.callback(lambda: program in cluster.pids and self.end(cluster, program))
+            name = f"{cluster.files.folder.name}/{program}"
+            lost = f"{cluster.name} goes on without {program}."
+            self._await(name, cluster.pids[program], done, time.monotonic() + SECONDS_TO_START, lost=lost)
+            undo.pop_all()
 
     def pids(self) -> dict[str, int]:
         """Give the processes that were started and not ended, by cluster and program."""
@@ -192,25 +223,33 @@ class LocalKubernetes:
         self._store_pid = self._warden.start(_STORE, argv)
         return client.number
 
-    def _port(self) -> Port:
-        port = Port()
+    def _port(self, *, reuse: int = socket.SO_REUSEPORT) -> Port:
+        port = Port(reuse=reuse)
         self._ports.append(port)
         return port
 
-    def _await(self, name: str, pid: int, done: Callable[[], bool], deadline: float) -> None:
+    def _await(
+        self,
+        name: str,
+        pid: int,
+        done: Callable[[], bool],
+        deadline: float,
+        *,
+        lost: str = "The cluster was not started.",
+    ) -> None:
         while not done():
             for program, number in ((_STORE, self._store_pid), (name, pid)):
                 code = self._warden.look(number)
                 if code is not None:
                     raise DriverError(
                         f"{program} ended with status {code} instead of starting:\n{self._warden.last_words(program)}",
-                        consequence="The cluster was not started.",
+                        consequence=lost,
                         help="berth doctor --kubernetes 1.34",
                     )
             if time.monotonic() > deadline:
                 raise TimedOut(
                     f"{name} is not ready in time; it says last:\n{self._warden.last_words(name)}",
-                    consequence="The cluster was not started.",
+                    consequence=lost,
                 )
             time.sleep(_BETWEEN_LOOKS)
 

@@ -42,7 +42,9 @@ class Warden:
             case "start":
                 return {"pid": self.start(request["argv"], Path(request["log"]))}
             case "look":
-                return {"code": self._children[request["pid"]].poll()}
+                child = self._children.get(request["pid"])
+                # Another thread of the driver may have stopped it.
+                return {"code": -signal.SIGTERM if child is None else child.poll()}
             case _:
                 self.stop(request["pids"])
                 return {}

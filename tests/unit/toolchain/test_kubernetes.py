@@ -161,13 +161,15 @@ def test_the_doctor_names_what_is_missing_and_how_to_get_it(layout: Layout, prog
     assert by_name["Kubernetes 1.34"].status is Status.OK
     assert by_name["etcd"].status is Status.OK
     assert by_name["etcd"].found.startswith("3.7.9, on PATH: ")
-    for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok"):
+    for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "lws-controller-manager"):
         assert (by_name[name].status, by_name[name].fix) == (
             Status.PROBLEM,
             "berth doctor --kubernetes 1.34 --install",
         )
     assert by_name["Go"].status is Status.WARNING
-    assert by_name["Go"].want.endswith("to build kube-apiserver, kube-scheduler, kube-controller-manager, kwok")
+    assert by_name["Go"].want.endswith(
+        "to build kube-apiserver, kube-scheduler, kube-controller-manager, kwok, lws-controller-manager"
+    )
     provider = by_name["Pulumi Kubernetes provider"]
     assert (provider.status, provider.found) == (Status.WARNING, "no pulumi-resource-kubernetes on PATH")
     assert provider.fix.startswith("berth backing gets it")

@@ -10,6 +10,7 @@ from automation.engine.toolchain import version
 from automation.engine.toolchain.kubernetes import (
     DEFAULT_MINOR,
     ETCD,
+    GANG_CONTROLLER,
     KWOK,
     MINORS,
     PROVIDER,
@@ -39,6 +40,7 @@ def pinned(folder: str) -> dict[str, str]:
         pytest.param(PULUMI, "github.com/pulumi/pulumi/sdk/v3", id="pulumi-sdk"),
         pytest.param(ETCD, "go.etcd.io/etcd/server/v3", id="etcd"),
         pytest.param(KWOK, "sigs.k8s.io/kwok", id="kwok"),
+        pytest.param(GANG_CONTROLLER, "sigs.k8s.io/lws", id="lws"),
         pytest.param(APISERVER, "k8s.io/kubernetes", id="kubernetes"),
     ],
 )
@@ -106,6 +108,7 @@ def test_an_unsupported_minor_is_a_usage_error_that_names_the_others() -> None:
         pytest.param("Kubernetes v1.34.4\n", "1.34.4", id="kubernetes"),
         pytest.param("etcd Version: 3.7.3\nGit SHA: Not provided\nGo Version: go1.26.8\n", "3.7.3", id="etcd"),
         pytest.param("kwok version v0.7.0 go1.26.8 (linux/amd64)\n", "0.7.0", id="kwok"),
+        pytest.param("lws-controller-manager v0.9.0\n", "0.9.0", id="lws"),
         pytest.param("built with go1.26.8", None, id="of-something-else"),
         pytest.param("1.2.3.4", None, id="an-address"),
         pytest.param("", None, id="nothing"),
@@ -181,4 +184,5 @@ def test_the_page_on_local_kubernetes_says_what_is_pinned() -> None:
     assert rows == [(each.name, each.version, "proven" if each.proven else "not proven") for each in MINORS.values()]
     assert f"| `etcd` | {ETCD.version} | {ETCD.range} |" in page
     assert f"| `kwok` | {KWOK.version} |" in page
+    assert f"| `{GANG_CONTROLLER.name}` | {GANG_CONTROLLER.version} |" in page
     assert f"| `{PROVIDER.name}` | {PROVIDER.version} | {PROVIDER.range} |" in page

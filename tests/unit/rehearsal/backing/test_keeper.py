@@ -372,6 +372,22 @@ def test_there_is_one_keeper_and_a_new_one_begins_a_new_world(
             assert transaction.select() == []
 
 
+def test_gangs_have_their_controller_as_long_as_its_chart_is_installed(
+    store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the cluster that the release is for; other charts bring none."""
+    said: list[tuple[str, str]] = []
+    for name in ("start_gangs", "stop_gangs"):
+        monkeypatch.setattr(keepers, name, lambda _, cluster, name=name: said.append((name, cluster.name)))
+    monkeypatch.setattr(keepers.charts, "definitions", lambda _: ())
+    server = make_cluster(store, door)["endpoint"]
+    for chart in ("oci://registry.test/lws", "kueue"):
+        release = {"name": "r", "namespace": "n", "chart": chart}
+        door.ask("install", server=server, release=release)
+        door.ask("uninstall", server=server, namespace="n", name="r")
+    assert said == [("start_gangs", "east"), ("stop_gangs", "east")]
+
+
 def test_nobody_answers_without_a_keeper(tmp_path: Path) -> None:
     """Neither without a record, nor behind one that was left, nor where its port went to somebody else."""
     door = Door(tmp_path / RECORD)

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from automation.engine.toolchain.kubernetes import GANG_CONTROLLER
 from automation.rehearsal.backing import charts, stand_ins
 from automation.rehearsal.kubernetes import definitions
 from automation.rehearsal.kubernetes.api import ApiError
 from automation.rehearsal.kubernetes.machines import machine
 from automation.rehearsal.kubernetes.nodes import node
-from components.errors import TimedOut
+from components.errors import DriverError, TimedOut
 from components.serving.catalogue import load_release
 from tests.support.fake_objects import FakeApi
 
@@ -133,6 +134,25 @@ def test_a_release_is_kept_in_the_cluster_as_helm_keeps_it(monkeypatch: pytest.M
     assert api.names("customresourcedefinitions") == {definition["metadata"]["name"]}
 
 
+def test_a_release_is_not_there_when_its_controller_does_not_start() -> None:
+    """So the engine tries again; and one that is uninstalled ends what it has started, once."""
+    api, release = cast("Api", FakeApi()), {"name": "r", "namespace": "lws-system", "chart": "oci://registry.test/lws"}
+    ended: list[str] = []
+
+    def refuse(chart: str) -> None:
+        raise DriverError(f"{chart} ended with status 1")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "definitions", lambda _: ())
+        with pytest.raises(DriverError, match="lws ended"):
+            charts.install(api, release, run=refuse)
+        assert charts.find(api, "lws-system", "r") is None
+        charts.install(api, release)
+    for _ in range(2):
+        charts.uninstall(api, "lws-system", "r", end=ended.append)
+    assert ended == ["lws"]
+
+
 def test_a_release_is_there_when_its_definitions_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever depends on it makes an object of theirs next, and would be refused."""
     definition = named("gateways.gateway.networking.k8s.io", kind="CustomResourceDefinition")
@@ -180,3 +200,9 @@ def test_definitions_come_from_modules_with_a_checksum() -> None:
     for chart, sources in definitions.SOURCES.items():
         assert sources, chart
         assert all(each.sum.startswith("h1:") and each.names for each in sources)
+
+
+def test_the_definitions_of_gangs_are_those_of_their_controller() -> None:
+    """One of another release might not know a field that the other one fills."""
+    (source,) = definitions.SOURCES[charts.GANG_CHART]
+    assert source.version == f"v{GANG_CONTROLLER.version}"

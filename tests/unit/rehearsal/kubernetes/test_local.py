@@ -81,6 +81,7 @@ def test_every_program_listens_on_the_loopback_interface_or_not_at_all() -> None
         "controllers": flags.controller_manager(program, files),
         "scheduler": flags.scheduler(program, files),
         "kwok": flags.kwok(program, files),
+        "gangs": flags.gang_controller(program, files, port=1004),
     }
     for name, argv in commands.items():
         given = dict(argument.partition("=")[::2] for argument in argv)
@@ -105,5 +106,22 @@ def test_a_port_is_kept_while_nothing_listens_on_it() -> None:
             # The socket that keeps the port takes no connection away.
             with socket.create_connection(("127.0.0.1", port.number), timeout=5), ours.accept()[0]:
                 pass
+    finally:
+        port.close()
+
+
+def test_a_port_for_a_program_that_reuses_addresses_is_kept_from_all_others() -> None:
+    """Servers written in Go do, and share no ports; a restarted one gets its own again."""
+    port = Port(reuse=socket.SO_REUSEADDR)
+    try:
+        with socket.socket() as stranger, pytest.raises(OSError, match="in use"):
+            stranger.bind(("127.0.0.1", port.number))
+        for _ in range(2):
+            with socket.socket() as server:
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                server.bind(("127.0.0.1", port.number))
+                server.listen()
+                with socket.create_connection(("127.0.0.1", port.number), timeout=5), server.accept()[0]:
+                    pass
     finally:
         port.close()

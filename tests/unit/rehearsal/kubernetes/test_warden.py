@@ -72,6 +72,7 @@ def test_one_program_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
         warden.stop([first])
         assert running([first, second]) == [second]
         assert warden.look(second) is None
+        assert warden.look(first) == -signal.SIGTERM, "whoever still waits for it hears so, and nothing else ends"
 
 
 def test_the_last_words_of_a_program_are_kept(tmp_path: Path) -> None:
