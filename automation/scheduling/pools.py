@@ -37,10 +37,7 @@ class PoolExplainer:
 
     def verdicts(self, work: Work, position: int) -> Iterator[PoolVerdict]:
         """Yield what every engine would find on every pool: its first failure, or that it fits."""
-        for number, pool in enumerate(self._filters.clusters[position].pools):
-            if pool.leaving:
-                yield PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
-                continue
+        for number in range(len(self._filters.clusters[position].pools)):
             verdicts = [self._engine(work, position, number, index) for index in range(len(work.need.engines))]
             for _, alike in groupby(verdicts, key=lambda verdict: (verdict.code, verdict.message)):
                 yield next(alike)
@@ -60,15 +57,10 @@ class PoolExplainer:
 
     def unsuited(self, work: Work, position: int) -> Iterator[list[PoolVerdict]]:
         """Yield what each engine that no pools of a cluster host would find on them."""
-        cluster, profile = self._filters.clusters[position], self._filters.profiles[position]
+        profile = self._filters.profiles[position]
         for index, engine in enumerate(work.need.engines):
             if not self._hostings.options(engine, profile):
-                yield [
-                    PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
-                    if pool.leaving
-                    else self._engine(work, position, number, index)
-                    for number, pool in enumerate(cluster.pools)
-                ]
+                yield [self._engine(work, position, number, index) for number in range(len(profile.kinds))]
 
     def decisive(self, work: Work, position: int, code: Code) -> PoolVerdict | None:
         """Return the first verdict by which no pools of a cluster host a need, for this reason."""
@@ -142,6 +134,8 @@ class PoolExplainer:
 
     def _look(self, work: Work, position: int, number: int, index: int) -> PoolVerdict:
         pool = self._filters.clusters[position].pools[number]
+        if pool.leaving:
+            return PoolVerdict(pool.name, Code.GOING_AWAY, pool.leaving)
         need, name = work.need.engines[index], work.deployment.shape.engines[index].name
         mismatch = self._mismatch(work, position, number, index)
         if mismatch is not None:
