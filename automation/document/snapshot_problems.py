@@ -53,12 +53,12 @@ def _dangling(document: SnapshotDocument) -> Iterator[Mistake]:
         ("caches", [each.shape for each in document.caches], CacheShape),
     )
     for group, names, kind in groups:
-        known = [name for name, shape in document.shapes.items() if isinstance(shape, kind)]
+        known = {name for name, shape in document.shapes.items() if isinstance(shape, kind)}
         for index, name in enumerate(names):
             if name not in known:
                 message = f"there is no {kind.__name__} {name!r} in shapes"
                 yield Mistake(missing, message, (group, index, "shape"), did_you_mean(name, known))
-    clusters = [each.name for each in document.clusters]
+    clusters = {each.name for each in document.clusters}
     places = {
         "replicas": [each.cluster for each in document.replicas],
         "caches": [each.cluster for each in document.caches],
