@@ -21,7 +21,7 @@ from automation.scheduling.reason import Reason
 from automation.scheduling.takes import Amounts
 from automation.scheduling.work import Pending, Work
 
-BUDGET = 20_000
+BUDGET = 2_000
 """Replicas that are lifted to see whether it helps, in one pass."""
 MOST_MOVES = 8
 """Replicas of one cluster that are moved for one that gets a place."""

@@ -67,6 +67,7 @@ class Hostings:
         self._first_fit_only = first_fit_only
         self._fits: dict[tuple[int, int], _Fit | None] = {}
         self._options: dict[tuple[int, int], tuple[Option, ...]] = {}
+        self._of: dict[tuple[int, int], Hosting | None] = {}
         self._wanted: dict[int, int] = {}
 
     def want(self, need: Need, replicas: int, hardware: Iterable[Hardware]) -> None:
@@ -81,8 +82,11 @@ class Hostings:
 
     def of(self, need: Need, profile: Profile) -> Hosting | None:
         """Return how a cluster of ``profile`` hosts ``need``; None when it cannot."""
-        engines = tuple(self.options(engine, profile) for engine in need.engines)
-        return engines if all(engines) else None
+        key = (need.number, profile.number)
+        if key not in self._of:
+            engines = tuple(self.options(engine, profile) for engine in need.engines)
+            self._of[key] = engines if all(engines) else None
+        return self._of[key]
 
     def rank(self, engines: Iterable[EngineNeed], profile: Profile) -> Rank | None:
         """Return the rank of the best options together, before room is known; None when one engine has none."""

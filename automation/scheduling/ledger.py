@@ -87,8 +87,20 @@ class Ledger:
         """Whether the pods of an engine would, by whatever option: it is known without a look at the room."""
         return all(self._mixed(cluster, {}, option) for option in options)
 
+    def left(self, cluster: int, options: Iterable[Option]) -> int:
+        """Return how much is left on the pools of these options: devices, or nodes where whole ones are counted."""
+        loads = [self.loads[cluster][pool] for pool in {pool for option in options for pool, _, _ in option.adds}]
+        if self.capacity.accounting is Accounting.NODE:
+            return sum(load.nodes - sum(load.pods.values()) for load in loads)
+        return sum(
+            device.count * load.nodes - load.used(dimension)
+            for load in loads
+            for dimension, device in enumerate(load.hardware.devices[kind] for kind in load.hardware.kinds)
+        )
+
     def _first(self, cluster: int, trial: Trial, options: Sequence[Option]) -> Option | None:
-        if len(options) > 1 and not self._first_fit_only:
+        mixing_costs = self.capacity.accounting is Accounting.DEVICE and not self._first_fit_only
+        if mixing_costs and len(options) > 1:
             options = sorted(options, key=lambda option: self._mixed(cluster, trial, option))
         for option in options:
             if self._take(cluster, trial, option.adds):
@@ -109,6 +121,13 @@ class Ledger:
 
     def _take(self, cluster: int, trial: Trial, adds: Sequence[Add]) -> bool:
         """Put pods on trial if they fit beside those that are; leave the trial as it was if they do not."""
+        if len(adds) == 1 and adds[0][0] not in trial:  # nearly always: one pool, which nobody else is tried on
+            pool, demand, count = adds[0]
+            extra = {demand: count}
+            if not self.fits(self.loads[cluster][pool], extra):
+                return False
+            trial[pool] = extra
+            return True
         for position, (pool, demand, count) in enumerate(adds):
             extra = trial.setdefault(pool, {})
             extra[demand] = extra.get(demand, 0) + count
@@ -124,6 +143,8 @@ class Ledger:
             (demand, count) = next(iter(extra.items()))
             if not pods or (len(pods) == 1 and demand in pods):  # equal sizes: the common case, by arithmetic
                 return pods.get(demand, 0) + count <= load.nodes * self._sure_per_node(load.hardware, demand)
+        elif self.capacity.accounting is Accounting.NODE and sum(pods.values()) + sum(extra.values()) > load.nodes:
+            return False
         merged = dict(pods)
         for demand, count in extra.items():
             merged[demand] = merged.get(demand, 0) + count

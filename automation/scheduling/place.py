@@ -119,19 +119,18 @@ class Placer:
         self.seat(work, (position, options), release)
         return position, options
 
-    def seat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
-        """Count a new replica wherever it counts."""
-        self._ledger.charge(spot[0], adds_of(spot[1]))
+    def seat(
+        self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None, times: int = 1
+    ) -> None:
+        """Count a new replica wherever it counts (``times=-1`` counts it no more, and says nothing of its room)."""
+        self._ledger.charge(spot[0], adds_of(spot[1]), times=times)
         if work.account is not None:
-            work.account.seat(*spot, release)
-        (work.own if own is None else own)[spot[0]] += 1
+            work.account.seat(*spot, release, times=times)
+        (work.own if own is None else own)[spot[0]] += times
 
     def unseat(self, work: Work, spot: Spot, release: Amounts = NOTHING, *, own: Counter[int] | None = None) -> None:
         """Count it no more, and let its room be found again."""
-        self._ledger.charge(spot[0], adds_of(spot[1]), times=-1)
-        if work.account is not None:
-            work.account.seat(*spot, release, times=-1)
-        (work.own if own is None else own)[spot[0]] -= 1
+        self.seat(work, spot, release, own=own, times=-1)
         self.freed(spot[0])
 
     def count(self, deployment: NamespacedName, position: int, adds: Sequence[Add], *, times: int = 1) -> None:

@@ -40,6 +40,7 @@ from automation.scheduling.place import Placer
 from automation.scheduling.preempt import Preemption
 from automation.scheduling.reason import Reason
 from automation.scheduling.refused import Overrun
+from automation.scheduling.repack import Repacker
 from automation.scheduling.result import Leaving, Overfull, Placed, Schedule, Shortfall, Shrinking
 from automation.scheduling.retain import Judge
 from automation.scheduling.room import Owners, RoomExplainer
@@ -141,10 +142,16 @@ class Pass:
             for work in works:
                 self.moves.place(work)
             if not compatible:
-                Augmenter(self.filters, self.placer).run(works)
+                self._make_room(works)
             if preemption is not None:
                 for work in works:
                     preemption.run(work)
+
+    def _make_room(self, works: Sequence[Work]) -> None:
+        """Place what found no room, by moving other new replicas; what changes places may leave room again."""
+        Augmenter(self.filters, self.placer).run(works)
+        if Repacker(self.placer, self.ledger, self.snapshot.options.strategy, works).run():
+            Augmenter(self.filters, self.placer).run(works)
 
     def _move(self, order: Sequence[Work]) -> None:
         """Give places numbers and edited replicas successors; a change in place may free room, so look again then."""

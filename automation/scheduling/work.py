@@ -5,6 +5,7 @@ The pass fills it in stages; at the end every live replica is in exactly one of 
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -186,6 +187,25 @@ class Work:
         if reason is not Reason.PLACED:
             self.take_surge(spot[0])
         return pending
+
+    def repend(self, spots: Iterable[Spot], reason: Reason) -> None:
+        """Let the new replicas of one reason be on these places: those that stay on their cluster keep their turn."""
+        found: dict[int, list[Spot]] = {}
+        for spot in spots:
+            found.setdefault(spot[0], []).append(spot)
+        elsewhere = []
+        for each in [each for each in self.pending if each.reason is reason]:
+            if found.get(each.spot[0]):
+                each.spot = found[each.spot[0]].pop(0)
+            else:
+                elsewhere.append(each)
+        rest = [spot for each in found.values() for spot in each]
+        for each, spot in zip(elsewhere, rest, strict=False):
+            each.spot = spot
+        for spot in rest[len(elsewhere) :]:
+            self.pend(spot, reason)
+        gone = elsewhere[len(rest) :]
+        self.pending = [each for each in self.pending if each not in gone]
 
     def may_be_anywhere(self, each: Pending | Reason) -> bool:
         """Whether only room decides where a new replica is: not where clusters take so many successors and no more."""

@@ -1,0 +1,219 @@
+"""Repacking: two clusters are emptied of their new replicas and filled again, one that lacks a place first.
+
+Augmenting keeps what has a place and looks for one more. Where a fleet is crowded that ends early: a replica of eight
+nodes has room only once several others have changed places, and each change alone places nothing more. Here an answer
+may also be merely as good as the one before: another replica lacks a place then, and the next try begins from there.
+What is as good and leads to nothing better is taken back in the end, so replicas change places for a gain alone.
+
+Replicas of a higher priority are never given up for others, live ones are not touched, nor are those that stand in for
+one that must leave. No cluster is taken into use and none is left empty, so a cluster that holds no new replica was in
+no answer (law L6). Which clusters are tried follows a fixed sequence of numbers and ends after a number of looks, never
+by time, so the answer is the same on every machine.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from automation.scheduling.hosting import Spot
+from automation.scheduling.ledger import Ledger
+from automation.scheduling.order import strategy_for
+from automation.scheduling.place import Placer
+from automation.scheduling.reason import Reason
+from automation.scheduling.snapshot import Strategy
+from automation.scheduling.work import Work
+
+LOOKS = 60_000
+"""How often room for one replica on one cluster is looked for, at most, in one pass."""
+LOOKS_PER_REPLICA = 1_000
+"""The same for every new replica that may change places: a small fleet has been tried out before."""
+OTHERS = 16
+"""Deployments of those that lack a place that are tried in what is left of two clusters."""
+
+_Seats = list[tuple[int, Spot]]
+"""New replicas of one cluster: whose, by number, and where."""
+
+
+@dataclass(slots=True)
+class _Numbers:
+    """A fixed sequence that looks like chance: the minimal standard generator of Park, Miller and Stockmeyer (1993)."""
+
+    _state: int = 1
+
+    def below(self, limit: int) -> int:
+        """Return a number of at least 0 and less than ``limit``, which is at most a thousand million."""
+        self._state = self._state * 48_271 % 2_147_483_647
+        return self._state % limit
+
+
+@dataclass(slots=True)
+class _State:
+    """Where new replicas are, by cluster, and how many each deployment lacks."""
+
+    seats: dict[int, _Seats] = field(default_factory=dict)
+    lacking: list[int] = field(default_factory=list)
+
+    def copy(self) -> "_State":
+        """Return one that does not change with this."""
+        return _State({position: list(seats) for position, seats in self.seats.items()}, list(self.lacking))
+
+
+class Repacker:
+    """Repacks the new replicas of some deployments, given in the order of placing."""
+
+    def __init__(self, placer: Placer, ledger: Ledger, strategy: Strategy, works: Sequence[Work]) -> None:
+        self._placer = placer
+        self._ledger = ledger
+        self._works = works
+        self._packs = [strategy_for(work.deployment, strategy) is Strategy.PACK for work in works]
+        self._state = _State(lacking=[work.lacking[Reason.PLACED] for work in works])
+        for number, work in enumerate(works):
+            for pending in work.pending:
+                if pending.reason is Reason.PLACED:
+                    self._state.seats.setdefault(pending.spot[0], []).append((number, pending.spot))
+        self._used = sorted(self._state.seats)
+        self._priorities = sorted({work.deployment.priority for work in works}, reverse=True)
+        self._near: dict[int, list[int]] = {}
+        """Clusters in use of those that are allowed, which is a set of all clusters."""
+        self._numbers = _Numbers()
+        self._looks = min(LOOKS, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
+
+    def run(self) -> bool:
+        """Place more, or of a higher priority; say whether any was."""
+        best = self._state.copy()
+        gained = False
+        short = self._short()
+        while short and self._looks > 0:
+            better = self._try(short)
+            if better is None:
+                continue
+            short = self._short()
+            if better:
+                best, gained = self._state.copy(), True
+        self._return_to(best)
+        if gained:
+            self._settle()
+        return gained
+
+    def _short(self) -> list[int]:
+        """Return the deployments that lack a place which one of the clusters in use could be."""
+        return [
+            number for number, work in enumerate(self._works) if self._state.lacking[number] and self._clusters_of(work)
+        ]
+
+    def _clusters_of(self, work: Work) -> list[int]:
+        """Return the clusters in use where a deployment may be."""
+        known = self._near.get(work.allowed)
+        if known is None:
+            known = self._near[work.allowed] = [each for each in self._used if work.allowed >> each & 1]
+        return known
+
+    def _try(self, short: Sequence[int]) -> bool | None:
+        """Fill two clusters anew: True if more is placed then, False if as much; None if less, and nothing changed."""
+        first = self._one_of(short)
+        chosen = self._choose(first)
+        before = {position: self._state.seats[position] for position in chosen}
+        for position, seats in before.items():
+            self._empty(position, seats)
+        lifted = dict.fromkeys(number for seats in before.values() for number, _ in seats)
+        lifted.pop(first, None)
+        had = self._worth(before.values())
+        self._fill(chosen, [first, *self._shuffled(lifted)])
+        if self._worth(self._state.seats[each] for each in chosen) >= had:
+            others = [number for number in short if number != first and number not in lifted]
+            self._fill(chosen, self._some(others))
+        after = [self._state.seats[each] for each in chosen]
+        worth = self._worth(after)
+        if worth >= had and sum(map(len, after)) >= sum(map(len, before.values())) and all(after):
+            return worth > had
+        for position, seats in before.items():
+            self._empty(position, self._state.seats[position])
+            self._put(position, seats)
+        return None
+
+    def _choose(self, first: int) -> list[int]:
+        """Choose a cluster for what lacks a place, and one for what leaves it."""
+        one = self._one_of(self._clusters_of(self._works[first]))
+        whose, _ = self._state.seats[one][self._numbers.below(len(self._state.seats[one]))]
+        other = self._one_of(self._clusters_of(self._works[whose]))
+        return [one] if one == other else [one, other]
+
+    def _fill(self, chosen: Sequence[int], order: Iterable[int]) -> None:
+        """Place what lacks a place on the chosen clusters, one deployment after the other, as far as there is room."""
+        for number in order:
+            work = self._works[number]
+            full: set[int] = set()
+            while self._state.lacking[number]:
+                spots = list(self._spots(work, [each for each in chosen if each not in full], full))
+                if not spots:
+                    break
+                spot = min(spots, key=lambda spot: self._key(number, spot))
+                self._put(spot[0], [(number, spot)])
+
+    def _spots(self, work: Work, chosen: Sequence[int], full: set[int]) -> Iterator[Spot]:
+        """Yield where one more replica has room; what is ``full`` is added to."""
+        for position in chosen:
+            self._looks -= 1
+            options = self._placer.room(work, position) if work.allowed >> position & 1 else None
+            if options is None:
+                full.add(position)
+            else:
+                yield position, options
+
+    def _key(self, number: int, spot: Spot) -> tuple[bool, int, int, int]:
+        """Compare places: pods of one size first, then spread (or packed), then where least is left."""
+        position, options = spot
+        own = self._works[number].own[position]
+        return (
+            self._ledger.mixes(position, options),
+            -own if self._packs[number] else own,
+            self._ledger.left(position, options),
+            position,
+        )
+
+    def _worth(self, clusters: Iterable[_Seats]) -> tuple[int, ...]:
+        """Count the replicas of each priority, the highest first."""
+        counts = Counter(self._works[number].deployment.priority for seats in clusters for number, _ in seats)
+        return tuple(counts[each] for each in self._priorities)
+
+    def _empty(self, position: int, seats: _Seats) -> None:
+        for number, spot in seats:
+            self._placer.seat(self._works[number], spot, times=-1)
+            self._state.lacking[number] += 1
+        self._state.seats[position] = []
+
+    def _put(self, position: int, seats: _Seats) -> None:
+        for number, spot in seats:
+            self._placer.seat(self._works[number], spot)
+            self._state.lacking[number] -= 1
+        self._state.seats[position] = [*self._state.seats[position], *seats]
+
+    def _one_of(self, rows: Sequence[int]) -> int:
+        return rows[self._numbers.below(len(rows))]
+
+    def _shuffled(self, lifted: Mapping[int, object]) -> list[int]:
+        """Return deployments the smallest first, more or less."""
+        return sorted(lifted, key=lambda number: self._works[number].need.size * (600 + self._numbers.below(1_000)))
+
+    def _some(self, others: Sequence[int]) -> Sequence[int]:
+        """Return a row of a few, from anywhere."""
+        start = self._numbers.below(len(others)) if len(others) > OTHERS else 0
+        return [*others[start:], *others[:start]][:OTHERS]
+
+    def _return_to(self, best: _State) -> None:
+        """Take back what has led to nothing better."""
+        changed = [position for position, seats in best.seats.items() if self._state.seats[position] != seats]
+        for position in changed:
+            self._empty(position, self._state.seats[position])
+        for position in changed:
+            self._put(position, best.seats[position])
+
+    def _settle(self) -> None:
+        """Make it final: a replica that is still somewhere on its cluster keeps its turn, the others follow."""
+        spots: dict[int, list[Spot]] = {}
+        for position, seats in sorted(self._state.seats.items()):
+            self._placer.freed(position)
+            for number, spot in seats:
+                spots.setdefault(number, []).append(spot)
+        for number, work in enumerate(self._works):
+            work.repend(spots.get(number, []), Reason.PLACED)

@@ -1,0 +1,116 @@
+"""Two clusters filled anew: what must change places at once does, for a gain alone, and nobody pays for it."""
+
+from dataclasses import replace
+
+import pytest
+
+from automation.scheduling import repack
+from automation.scheduling.schedule import schedule
+from automation.scheduling.snapshot import Deployment, Quota, Snapshot, Strategy
+from tests.laws.test_scheduling_optimum import mixed_fleet
+from tests.unit.scheduling.builder import cluster, deployment, engine, evaluate, live, member, plan, pool, where
+
+SMALL, LARGE = cluster("a", pool(nodes=2)), cluster("b", pool(nodes=5))
+
+
+def whole(name: str, copies: int, replicas: int = 1, priority: int = 0) -> Deployment:
+    """Make a deployment that wants so many whole nodes per replica."""
+    return deployment(name, replicas, engine("main", member(8), copies=copies), priority=priority)
+
+
+ONE, TWO, FOUR = whole("d", 1), whole("f", 2), whole("e", 4)
+
+
+def test_two_change_places_for_a_third() -> None:
+    """One node and two nodes are in the way of four; neither finds a place before the other has left its own."""
+    made = plan([SMALL, LARGE], [ONE, TWO, FOUR])
+    assert where(made) == ["d@b/0", "e@b/0", "f@a/0"]
+    assert not made.shortfalls
+
+
+def test_a_few_looks_are_all_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any the answer of the step before stands; their number bounds the search, not the time."""
+    monkeypatch.setattr(repack, "LOOKS", 0)
+    assert where(plan([SMALL, LARGE], [ONE, TWO, FOUR])) == ["d@a/0", "f@b/0"]
+
+
+def test_nothing_changes_places_when_nothing_is_gained() -> None:
+    """What is as good as before is taken back."""
+    rows = [SMALL, cluster("b", pool(nodes=4))]
+    made = plan(rows, [ONE, TWO, whole("e", 4, 2)])
+    assert where(made) == where(plan(rows, [ONE, TWO])) == ["d@a/0", "f@b/0"]
+    assert [each.deployment for each in made.shortfalls] == ["e"]
+
+
+def test_a_live_replica_does_not_change_places() -> None:
+    """It was there first, and the third has no room."""
+    made = plan([SMALL, LARGE], [ONE, TWO, FOUR], [live(ONE, "a")])
+    assert where(made) == ["d@a/0", "f@b/0"]
+
+
+def test_one_of_a_higher_priority_is_not_given_up_for_several() -> None:
+    """Five nodes are one that comes first, or two and three that do not."""
+    first = whole("z", 5, priority=1)
+    made = plan([cluster("a", pool(nodes=5))], [first, whole("b", 3), whole("c", 2)])
+    assert where(made) == ["z@a/0"]
+
+
+def test_one_of_a_higher_priority_is_placed_by_giving_up_another() -> None:
+    """Where either has room, it is the one that comes first."""
+    rows = [SMALL, LARGE]
+    made = plan(rows, [replace(ONE, priority=2), replace(TWO, priority=2), replace(FOUR, priority=1), whole("g", 3)])
+    assert where(made) == ["d@b/0", "e@b/0", "f@a/0"]
+    assert [each.deployment for each in made.shortfalls] == ["g"]
+
+
+def test_the_predecessors_strategy_does_not_repack() -> None:
+    """One deployment after the other, by name; what is there stays."""
+    assert where(plan([SMALL, LARGE], [ONE, TWO, FOUR], strategy=Strategy.COMPATIBLE)) == ["d@a/0", "e@b/0"]
+
+
+def test_quotas_hold_while_places_change() -> None:
+    """The third would fit, and its namespace may not have that much."""
+    gpus = cluster("b", pool("gpus", nodes=5))
+    fleet = Snapshot((SMALL, gpus), (ONE, TWO, FOUR))
+    kind = fleet.clusters[0].pools[0].devices[0]
+    named = tuple(
+        replace(each, pools=tuple(replace(one, devices=(replace(kind, accelerator="h100"),)) for one in each.pools))
+        for each in fleet.clusters
+    )
+    for most, places in ((56, 3), (55, 2)):
+        quotas = {ONE.namespace: Quota({"h100": most})}
+        made = schedule(replace(fleet, clusters=named, quotas=quotas), evaluate=evaluate)
+        assert len(made.placements) == places
+
+
+LEAST = 6_000
+"""Looks in which the fleet below gains; more would only take longer."""
+
+
+def crowded() -> Snapshot:
+    """Make a fleet in which repacking finds room that nothing else finds, and which leaves some clusters unused."""
+    fleet = mixed_fleet(10, 10, 0.5)
+    return replace(fleet, options=replace(fleet.options, strategy=Strategy.PACK))
+
+
+def test_l6_a_cluster_that_nobody_chose_takes_no_part_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More is placed than without repacking, and each unused cluster may be missing."""
+    monkeypatch.setattr(repack, "LOOKS", 0)
+    without = schedule(crowded(), evaluate=evaluate)
+    monkeypatch.setattr(repack, "LOOKS", LEAST)
+    made = schedule(crowded(), evaluate=evaluate)
+    assert len(made.placements) > len(without.placements)
+    used = {each.id.cluster for each in made.placements}
+    unused = [each.name for each in crowded().clusters if each.name not in used]
+    assert len(unused) >= 3
+    for name in unused:
+        fewer = replace(crowded(), clusters=tuple(each for each in crowded().clusters if each.name != name))
+        assert schedule(fewer, evaluate=evaluate).placements == made.placements
+
+
+def test_l3_the_order_of_the_input_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor for what looks like chance."""
+    monkeypatch.setattr(repack, "LOOKS", LEAST)
+    fleet = crowded()
+    turned = replace(fleet, clusters=fleet.clusters[::-1], deployments=fleet.deployments[::-1])
+    assert schedule(turned, evaluate=evaluate).placements == schedule(fleet, evaluate=evaluate).placements
