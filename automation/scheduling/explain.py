@@ -12,7 +12,7 @@ from operator import or_
 
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Hostings
+from automation.scheduling.hosting import Hosting, Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.order import order_of, strategy_for
 from automation.scheduling.place import Placer
@@ -20,7 +20,7 @@ from automation.scheduling.pools import PoolExplainer
 from automation.scheduling.remedy import Holds, Remedies
 from automation.scheduling.result import WrongSelector
 from automation.scheduling.room import RoomExplainer
-from automation.scheduling.scores import Scores
+from automation.scheduling.scores import Scores, Spread
 from automation.scheduling.snapshot import Cluster, ClusterState, Deployment, Strategy
 from automation.scheduling.trace import DeploymentTrace, Verdicts
 from automation.scheduling.verdict import Code, PoolVerdict, Verdict
@@ -53,6 +53,8 @@ class Explainer:
         self._pools = PoolExplainer(filters, ledger, hostings, rooms)
         self.remedies = Remedies(filters, ledger, placer, self._pools, holds)
         self._works = works
+        self._shared: dict[tuple[int, tuple[str, ...], bool], dict[tuple[int, int, int], Verdict]] = {}
+        """Verdicts of clusters that hold no own replica: by what is asked, by cluster and what is beside it."""
         self._sight = sight
         """Says what a cluster's nodes are counted by, where that is more than the manifest."""
 
@@ -62,10 +64,21 @@ class Explainer:
         taken = Counter(identity.cluster for identity in work.current)
         taken.update(replica.id.cluster for replica in (*work.waiting, *work.stranded, *work.deferred))
         refused = tuple(self._filters.refused(work.deployment, work.need))
+        spread = self._scores.spread(work.own)
+        names = tuple(engine.name for engine in work.deployment.shape.engines)
+        alike = self._shared.setdefault((work.need.number, names, work.deployment.fabric is None), {})
 
         def verdict(position: int) -> Verdict:
             code = self._first(work, refused, position)
-            return self._verdict(work, position, code, taken[self._filters.clusters[position].name])
+            here = taken.get(self._filters.clusters[position].name, 0)
+            shared = not here and work.account is None and (code is None or code in _OF_POOLS)
+            if not shared:
+                return self._verdict(work, position, code, here, spread)
+            key = (position, *spread.at(position, self._filters.clusters[position].region))
+            known = alike.get(key)
+            if known is None:
+                known = alike[key] = self._verdict(work, position, code, here, spread)
+            return known
 
         return DeploymentTrace(
             *key,
@@ -156,18 +169,18 @@ class Explainer:
                     counts[self._pools.code(work, some.bit_length() - 1)] += some.bit_count()
         return counts
 
-    def _verdict(self, work: Work, position: int, code: Code | None, taken: int) -> Verdict:
+    def _verdict(self, work: Work, position: int, code: Code | None, taken: int, spread: Spread) -> Verdict:
         cluster = self._filters.clusters[position]
         planned = cluster.state is ClusterState.PLANNED
         if code is not None and not taken:
             message, worst, pools = self._refusal(work, position, code)
             wanted, free = (worst.wanted, worst.free) if worst else (None, None)
             return Verdict(cluster.name, code, message, planned, taken, wanted, free, pools)
-        pools = tuple(self._pools.verdicts(work, position))
+        pools = self._pools.verdicts(work, position)
         hosting = self._filters.hosting(work.need, position) if code is None else None
-        options = self._ledger.room(position, hosting) if hosting else None
+        options = self._room(work, position, hosting) if hosting else None
         limit = self._placer.limit(work, position) if code is None else None
-        score = self._scores.of(work, position, options) if options and limit is None else None
+        score = self._scores.of(spread, position, options) if options and limit is None else None
         if taken:
             message = f"holds {taken} of its replicas"
             if code is not None:
@@ -195,13 +208,21 @@ class Explainer:
         message += f" ({sight})" if sight else ""
         return Verdict(cluster.name, Code.NO_ROOM, message, planned, 0, wanted, free, pools)
 
+    def _room(self, work: Work, position: int, hosting: Hosting) -> tuple[Option, ...] | None:
+        """Return what the ledger says of room; it is not asked where some engine has been told no by every pool."""
+        for options, found in zip(hosting, self._pools.found(work, position), strict=True):
+            spans = any(len(set(option.pools)) > 1 for option in options)
+            if not spans and all(each.code is not Code.FITS for each in found):
+                return None
+        return self._ledger.room(position, hosting)
+
     def _refusal(
         self, work: Work, position: int, code: Code
     ) -> tuple[str, PoolVerdict | None, tuple[PoolVerdict, ...]]:
         """Say why a filter refuses a cluster, with the pool that decided and all pools where pools are the reason."""
         cluster = self._filters.clusters[position]
         of_pools = code in _OF_POOLS or (code is Code.GOING_AWAY and cluster.state is not ClusterState.GOING_AWAY)
-        pools = tuple(self._pools.verdicts(work, position)) if of_pools else ()
+        pools = self._pools.verdicts(work, position) if of_pools else ()
         worst = self._pools.decisive(work, position, code) if of_pools else None
         failure = self._filters.staging_failure(work.deployment, position)
         message = worst.message if worst else _message(code, cluster, work.deployment, failure)

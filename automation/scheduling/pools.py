@@ -7,8 +7,10 @@ engines the one that is furthest from a place, since a replica needs room for al
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from automation.scheduling.filters import Clusters, Filters
+from automation.scheduling.hardware import Hardware
 from automation.scheduling.hosting import Hostings, Option
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
@@ -18,6 +20,8 @@ from automation.scheduling.snapshot import FabricNeed, Pool, Purchase
 from automation.scheduling.verdict import FABRIC_LINES, Code, PoolVerdict
 from automation.scheduling.work import Work
 
+Found = tuple[PoolVerdict, ...]
+"""What an engine would find on the pools of a cluster, in their order."""
 _DEVICES_ALONE = Lenience(spot=True, fabric=True, leaving=True)
 
 
@@ -32,15 +36,25 @@ class PoolExplainer:
         self._unsuited: dict[tuple[int, int], Code] = {}
         self._spanned: dict[int, Clusters] = {}
         self._apart: dict[tuple[int, int], bool] = {}
-        self._known: dict[tuple[int, int, int, str, bool], PoolVerdict] = {}
-        """By cluster, pool, what an engine needs, its name, and whether somebody has to be told of a network."""
+        self._known: dict[tuple[int, int, str, bool], Found] = {}
+        """By cluster, what an engine needs, its name, and whether somebody has to be told of a network."""
+        self._mismatches: dict[tuple[int, int, str, str], PoolVerdict | None] = {}
+        """By hardware, what an engine needs, and the names of pool and engine."""
 
-    def verdicts(self, work: Work, position: int) -> Iterator[PoolVerdict]:
-        """Yield what every engine would find on every pool: its first failure, or that it fits."""
-        for number in range(len(self._filters.clusters[position].pools)):
-            verdicts = [self._engine(work, position, number, index) for index in range(len(work.need.engines))]
-            for _, alike in groupby(verdicts, key=lambda verdict: (verdict.code, verdict.message)):
-                yield next(alike)
+    def found(self, work: Work, position: int) -> list[Found]:
+        """Return what every engine would find on every pool: its first failure, or that it fits."""
+        return [self._engine(work, position, index) for index in range(len(work.need.engines))]
+
+    def verdicts(self, work: Work, position: int) -> Found:
+        """Return the same pool by pool; what several engines in a row are told is told once."""
+        found = self.found(work, position)
+        if len(found) == 1:
+            return found[0]
+        return tuple(
+            next(alike)
+            for verdicts in zip(*found, strict=True)
+            for _, alike in groupby(verdicts, key=attrgetter("code", "message"))
+        )
 
     def code(self, work: Work, position: int) -> Code:
         """Say why no pools of a cluster host a need."""
@@ -55,12 +69,12 @@ class PoolExplainer:
             self._unsuited[key] = known
         return known
 
-    def unsuited(self, work: Work, position: int) -> Iterator[list[PoolVerdict]]:
+    def unsuited(self, work: Work, position: int) -> Iterator[Found]:
         """Yield what each engine that no pools of a cluster host would find on them."""
         profile = self._filters.profiles[position]
         for index, engine in enumerate(work.need.engines):
             if not self._hostings.options(engine, profile):
-                yield [self._engine(work, position, number, index) for number in range(len(profile.kinds))]
+                yield self._engine(work, position, index)
 
     def decisive(self, work: Work, position: int, code: Code) -> PoolVerdict | None:
         """Return the first verdict by which no pools of a cluster host a need, for this reason."""
@@ -123,13 +137,14 @@ class PoolExplainer:
                 found |= alike
         return found
 
-    def _engine(self, work: Work, position: int, number: int, index: int) -> PoolVerdict:
-        """Say what one engine would find on one pool; deployments that ask the same share the answer."""
-        need, name = work.need.engines[index], work.deployment.shape.engines[index].name
-        key = (position, number, need.number, name, work.deployment.fabric is None)
+    def _engine(self, work: Work, position: int, index: int) -> Found:
+        """Say what one engine would find on each pool; deployments that ask the same share the answer."""
+        name = work.deployment.shape.engines[index].name
+        key = (position, work.need.engines[index].number, name, work.deployment.fabric is None)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._look(work, position, number, index)
+            pools = range(len(self._filters.clusters[position].pools))
+            known = self._known[key] = tuple(self._look(work, position, number, index) for number in pools)
         return known
 
     def _look(self, work: Work, position: int, number: int, index: int) -> PoolVerdict:
@@ -156,9 +171,15 @@ class PoolExplainer:
         """Say why the devices of a pool do not suit an engine; None when they do."""
         pool = self._filters.clusters[position].pools[number]
         hardware = self._filters.hardware[position][number]
-        name = work.deployment.shape.engines[index].name
+        need, name = work.need.engines[index], work.deployment.shape.engines[index].name
+        key = (hardware.number, need.number, pool.name, name)
+        if key not in self._mismatches:
+            self._mismatches[key] = self._compare(pool, hardware, need, name)
+        return self._mismatches[key]
+
+    def _compare(self, pool: Pool, hardware: Hardware, need: EngineNeed, name: str) -> PoolVerdict | None:
         claims = False
-        for member in work.need.engines[index].members:
+        for member in need.members:
             match = self._hostings.matcher.match(member.requests, hardware, member.resources)
             if isinstance(match, Mismatch):
                 return PoolVerdict(

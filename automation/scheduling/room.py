@@ -8,7 +8,7 @@ from types import MappingProxyType
 from automation.scheduling.existing import ExistingReplica, NamespacedName
 from automation.scheduling.filters import Filters
 from automation.scheduling.hardware import Hardware
-from automation.scheduling.hosting import Hosting, Option, adds_of
+from automation.scheduling.hosting import Add, Hosting, Option, adds_of
 from automation.scheduling.ledger import Ledger, PoolLoad
 from automation.scheduling.patterns import Demand
 from automation.scheduling.resources import quantity, words
@@ -19,6 +19,9 @@ from automation.scheduling.work import Work
 
 Pod = tuple[int, int, Demand]
 """A kind of pod on a pool: the cluster and the pool (positions), and what it takes."""
+
+_State = tuple[str, str, int, int, frozenset[tuple[Demand, int]], tuple[Add, ...]]
+"""What room depends on: names of pool and engine, hardware, nodes, pods on them, and what the engine adds."""
 
 
 class RoomExplainer:
@@ -31,6 +34,7 @@ class RoomExplainer:
         self._ledger = ledger
         self._works = works
         self._owners = owners
+        self._known: dict[_State, PoolVerdict] = {}
 
     def together(self, position: int, engines: Sequence[str], hosting: Hosting) -> str:
         """Say which engine finds no room once those before it have theirs; empty when each finds some."""
@@ -80,8 +84,21 @@ class RoomExplainer:
         beside: Mapping[Demand, int] = MappingProxyType({}),
     ) -> PoolVerdict:
         """Say whether a whole engine fits on a pool that suits it, ``beside`` pods of the same replica."""
-        pool = self._filters.clusters[position].pools[number]
         load = self._loaded(position, number, beside)
+        pool = self._filters.clusters[position].pools[number]
+        state = (pool.name, engine, load.hardware.number, load.nodes, frozenset(load.pods.items()), option.adds)
+        known = None if pool.refused else self._known.get(state)
+        if known is None:
+            known = self._look(position, number, engine, option, beside)
+            wanted, free = known.wanted or 0, known.free or 0
+            if known.code is Code.FITS or (wanted > free and not pool.refused):  # else it may name who is in the way
+                self._known[state] = known
+        return known
+
+    def _look(
+        self, position: int, number: int, engine: str, option: Option, beside: Mapping[Demand, int]
+    ) -> PoolVerdict:
+        pool, load = self._filters.clusters[position].pools[number], self._loaded(position, number, beside)
         extra: dict[Demand, int] = {}
         for _, demand, pods in option.adds:
             extra[demand] = extra.get(demand, 0) + pods
