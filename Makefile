@@ -57,7 +57,8 @@ test-kubernetes: toolchain-kubernetes ## the tests on real control planes on thi
 
 soak-kubernetes: toolchain-kubernetes ## the random ones of them with ten times as many cases, drawn anew
 	@BERTH_TEST_SEED=$$(date +%s) BERTH_TEST_CASES=240 $(RUN)/pytest -q -m kubernetes \
-	  tests/kubernetes/test_capacity.py tests/kubernetes/test_selectors.py tests/kubernetes/test_churn.py
+	  tests/kubernetes/test_capacity.py tests/kubernetes/test_selectors.py tests/kubernetes/test_churn.py \
+	  tests/kubernetes/test_fleet_churn.py
 
 # With RETRY set, as in continuous integration, tests that failed are run once more, alone and in sight: these start
 # many processes and kill some of them, and a busy machine must not decide what lands.

@@ -51,11 +51,11 @@ def memory(pid: int) -> int:
     return round(int(line.split()[1]) * 1024 / 1e6)
 
 
-def soon(done: Callable[[], object], *, seconds: float = 30.0) -> bool:
-    """Wait until something is so; gives whether it was before the time ran out."""
+def soon(done: Callable[[], object], *, seconds: float = 30.0, pause: float = 0.02) -> bool:
+    """Wait until something is so, looking every ``pause`` seconds; gives whether it was before the time ran out."""
     deadline = time.monotonic() + seconds
     while not done():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.02)
+        time.sleep(pause)
     return True
