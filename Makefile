@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo demo-kubernetes test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes check coverage fuzz bench docs lock clean toolchain venv
+.PHONY: help demo demo-kubernetes test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -52,10 +52,13 @@ crash: toolchain ## kill the driver and the engine at every point of a run
 toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a local control plane (half an hour, once)
 	@$(RUN)/berth doctor --simulated --kubernetes 1.34 --install --quiet-when-ready
 
-test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine
+provider-kubernetes: toolchain-kubernetes ## find, download or build the provider of backed runs too (half an hour more, once)
+	@$(RUN)/berth doctor --backed --kubernetes 1.34 --install --quiet-when-ready
+
+test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine (those with the provider if it is there)
 	@$(RUN)/pytest -q -m kubernetes tests/kubernetes $(call again,kubernetes)
 
-soak-kubernetes: toolchain-kubernetes ## the random ones of them with ten times as many cases, drawn anew
+soak-kubernetes: provider-kubernetes ## the random ones of them with ten times as many cases, drawn anew
 	@BERTH_TEST_SEED=$$(date +%s) BERTH_TEST_CASES=240 $(RUN)/pytest -q -m kubernetes \
 	  tests/kubernetes/test_capacity.py tests/kubernetes/test_selectors.py tests/kubernetes/test_churn.py \
 	  tests/kubernetes/test_fleet_churn.py

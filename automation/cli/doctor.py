@@ -24,11 +24,12 @@ def doctor(
     Parameters
     ----------
     install
-        Download or build first what is missing: the Pulumi CLI, and with `--kubernetes` what that names.
+        Download or build first what is missing: the Pulumi CLI, and with `--kubernetes` what that names; with
+        `--backed` as well, Pulumi's Kubernetes provider last.
     kubernetes
         Also check the programs of a local control plane of this minor version of Kubernetes: 1.34, or 1.35 and 1.36,
         with which nothing was run yet. Building them takes half an hour and 20 GB of Go's caches, once. The Pulumi
-        provider that puts objects on one is shown too; `berth backing` gets it, which alone needs it.
+        provider that puts objects on one is shown too; only `--backed` asks for it, and `berth backing` gets it.
     quiet_when_ready
         Print nothing when there is no problem.
     """
@@ -36,7 +37,7 @@ def doctor(
     from automation.engine.toolchain.doctor import Status, diagnose
     from automation.engine.toolchain.ensure import ensure
     from automation.engine.toolchain.install import ensure_tool
-    from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of
+    from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of, rehearsal_tools
     from automation.engine.toolchain.layout import Layout
     from automation.render.checks import checks_table
 
@@ -45,7 +46,8 @@ def doctor(
     minor = minor_of(kubernetes) if kubernetes is not None else None
     if install:
         ensure(layout, progress=sinks.say)
-        for tool in kubernetes_tools(minor) if minor else ():
+        tools = rehearsal_tools if layout.backed else kubernetes_tools
+        for tool in tools(minor) if minor else ():
             ensure_tool(tool, layout, progress=sinks.say)
     environment, needs = needs_of(where.env, environments=where.environments)
     diagnosis = diagnose(layout, simulated=where.simulated, environment=(environment,), needs=needs, kubernetes=minor)

@@ -34,7 +34,7 @@ def provider() -> Path:
     found, failures = locate_tool(PROVIDER, Layout(ROOT))
     if found is None:
         why = "; ".join(failures.values()) or "not installed"
-        pytest.skip(f"{PROVIDER.phrase} is not there ({why}); `berth backing` gets it")
+        pytest.skip(f"{PROVIDER.phrase} is not there ({why}); `make provider-kubernetes` gets it")
     return found.path
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 from automation.engine.toolchain import checks, kubernetes_checks
 from automation.engine.toolchain.clouds import NOTHING, Needs, clouds
 from automation.engine.toolchain.finding import Check, Status
-from automation.engine.toolchain.kubernetes import Minor, kubernetes_tools
+from automation.engine.toolchain.kubernetes import Minor, rehearsal_tools
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.versions import PULUMI
 
@@ -60,7 +60,7 @@ def diagnose(
     variables = os.environ if environ is None else environ
     engine = tuple(checks.engine(layout, variables, simulated=simulated))
     local = tuple(kubernetes_checks.kubernetes(kubernetes, layout, variables)) if kubernetes else ()
-    tools = (PULUMI, *(kubernetes_tools(kubernetes) if kubernetes else ()))
+    tools = (PULUMI, *(rehearsal_tools(kubernetes) if kubernetes else ()))
     problems = {check.name for check in (*engine, *local) if check.status is Status.PROBLEM}
     found = (
         checks.berth(),

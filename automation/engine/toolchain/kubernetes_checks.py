@@ -13,15 +13,16 @@ from components.errors import UsageError
 def kubernetes(minor: Minor, layout: Layout, environ: Mapping[str, str]) -> Iterable[Check]:
     """Say whether the minor is proven, then look for each of its programs, and for the provider of backed runs.
 
-    Only these need the provider, and what starts them gets it: a machine without it is as good for anything else.
+    Only these need the provider: unless the layout is theirs, a machine without it is as good for anything else.
     """
     found = f"{minor.version}, {'proven' if minor.proven else 'not proven: nothing was run with it yet'}"
     yield Check(f"Kubernetes {minor.name}", Status.OK if minor.proven else Status.WARNING, found)
     install = f"berth doctor --kubernetes {minor.name} --install"
     for tool in kubernetes_tools(minor):
         yield _look(tool, layout, environ, missing=Status.PROBLEM, fix=install)
-    fix = "berth backing gets it when it starts; nothing else needs it"
-    yield _look(PROVIDER, layout, environ, missing=Status.WARNING, fix=fix)
+    install = f"berth doctor --backed --kubernetes {minor.name} --install"
+    fix = install if layout.backed else f"{install}, or berth backing when it starts; nothing else needs it"
+    yield _look(PROVIDER, layout, environ, missing=Status.PROBLEM if layout.backed else Status.WARNING, fix=fix)
 
 
 def _look(tool: Tool, layout: Layout, environ: Mapping[str, str], *, missing: Status, fix: str) -> Check:

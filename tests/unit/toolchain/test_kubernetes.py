@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,7 +173,21 @@ def test_the_doctor_names_what_is_missing_and_how_to_get_it(layout: Layout, prog
     )
     provider = by_name["Pulumi Kubernetes provider"]
     assert (provider.status, provider.found) == (Status.WARNING, "no pulumi-resource-kubernetes on PATH")
-    assert provider.fix.startswith("berth backing gets it")
+    assert provider.fix.startswith("berth doctor --backed --kubernetes 1.34 --install, or berth backing")
+
+
+def test_the_doctor_asks_for_the_provider_where_runs_are_backed(
+    tmp_path: Path, layout: Layout, program: Program
+) -> None:
+    """There it is needed as much as the rest, and Go to build it."""
+    pulumi = program("pulumi", "echo v3.280.0")
+    place_host(layout, pulumi, Source.PATH)
+    backed = replace(layout, backed=True)
+    found = diagnose(backed, simulated=True, environ={"PATH": f"{pulumi.parent}:/bin"}, kubernetes=MINOR)
+    by_name = {check.name: check for check in found.checks}
+    provider = by_name["Pulumi Kubernetes provider"]
+    assert (provider.status, provider.fix) == (Status.PROBLEM, "berth doctor --backed --kubernetes 1.34 --install")
+    assert by_name["Go"].want.endswith("lws-controller-manager, the Pulumi Kubernetes provider")
 
 
 def test_the_doctor_says_that_a_minor_is_not_proven(layout: Layout, tmp_path: Path) -> None:
