@@ -4,7 +4,6 @@ Nodes that cannot take pods do not count, and devices that somebody outside the 
 read lowers nothing and is said: without the nodes a pool keeps what its manifest declares.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,10 +13,10 @@ from automation.observe.kinds import kind_of, view_of
 from automation.observe.pool import SeenPool, seen_pool
 from automation.scheduling.observation import ClusterObservation, ForeignPod, PoolObservation
 from components.cel.semver import Semver
+from components.checks.versions import numbers_of
 from components.clusters.pool_facts import PoolFacts
 
 _DRIVER_VERSION: Final = "driverVersion"
-_NUMBERS: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,7 @@ def seen_cluster(facts: ClusterFacts, pools: Iterable[PoolFacts]) -> SeenCluster
 
 def version_key(text: str) -> tuple[int, ...]:
     """Return what orders versions such as ``v1.34.4``; one that cannot be read counts as the newest."""
-    found = _NUMBERS.match(text)
-    return tuple(int(each or 0) for each in found.groups()) if found else (1 << 30,)
+    return numbers_of(text) or (1 << 30,)
 
 
 def _holders(facts: ClusterFacts, pools: Sequence[SeenPool]) -> list[Holder]:

@@ -241,6 +241,8 @@ def _message(code: Code, cluster: Cluster, deployment: Deployment, failure: str)
     cache = deployment.cache
     name = f"cache {cache.name}" if cache else "the cache"
     match code:
+        case Code.TOO_OLD:
+            text = cluster.outdated
         case Code.TAINTED:
             repelled = untolerated(cluster.taints, deployment.tolerations)
             text = f"the cluster has the taint {repelled[0]}, which the deployment does not tolerate"

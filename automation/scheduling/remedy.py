@@ -87,6 +87,7 @@ _BY_CODE = {
     Code.OUTSIDE_CACHE: _Obstacle("the clusterSelector of the cache takes it in"),
     Code.DESELECTED: _Obstacle("the deployment's clusterSelector takes it in"),
     Code.TAINTED: _Obstacle("its taints are tolerated or taken away"),
+    Code.TOO_OLD: _Obstacle("its Kubernetes is upgraded"),
     Code.NOT_READY: _Obstacle("it is ready again"),
     Code.GOING_AWAY: _Obstacle("it stays", _DECIDED),
     Code.LOST: _Obstacle("it is there again", _DECIDED),

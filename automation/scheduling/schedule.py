@@ -87,7 +87,7 @@ class Pass:
         self.hostings = Hostings(
             matcher, whole_nodes=snapshot.options.accounting is Accounting.NODE, first_fit_only=compatible
         )
-        self.filters = Filters(snapshot.counted, snapshot.caches, self.catalogue, self.hostings)
+        self.filters = Filters(snapshot.counted, snapshot.caches, self.catalogue, self.hostings, any_version=compatible)
         self.ledger = Ledger(self._loads(), Capacity(snapshot.options.accounting), first_fit_only=compatible)
         self.judge = Judge(self.filters, matcher)
         budget = snapshot.budget

@@ -15,6 +15,7 @@ from automation.scheduling.existing import ExistingCache, ExistingReplica, Names
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.resources import Resources
 from components.checks.facts import Taint, Toleration
+from components.checks.versions import API_SERVER, KUBELET, older, words_of
 from components.lock import ReplicaShape
 
 Labels = Mapping[str, str]
@@ -222,6 +223,15 @@ class Cluster:
     zone: str = ""
     """Where it lies in one zone and says so; a fact for readers, replicas are spread by cluster and region."""
     versions: Versions = Versions()
+
+    @property
+    def outdated(self) -> str:
+        """What is known to be too old for device claims, in words; empty when nothing is."""
+        who = (("API server", self.versions.api_server, API_SERVER), ("oldest kubelet", self.versions.kubelet, KUBELET))
+        for name, version, floor in who:
+            if version is not None and older(version.text, floor):
+                return f"its {name} is {version.text}, and device claims need {words_of(floor)} or newer"
+        return ""
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
         """Whether it has not been ready for so long that its replicas should move."""

@@ -17,6 +17,8 @@ class Code(StrEnum):
     """The cluster or the pool is being removed or replaced."""
     NOT_READY = "not-ready"
     """The cluster has a problem and gets nothing new."""
+    TOO_OLD = "too-old"
+    """The cluster's API server or one of its nodes is older than device claims are."""
     TAINTED = "tainted"
     """The cluster carries a taint that the deployment does not tolerate."""
     DESELECTED = "deselected"

@@ -9,6 +9,7 @@ from automation.observe.lowering import version_key
 from automation.observe.pool import SeenNode, SeenPool, tolerated
 from automation.observe.preflight.wanted import Wanted, WantedPool
 from automation.render.text import count, listed
+from components.checks.versions import KUBELET, numbers_of, older, words_of
 from components.labels import GPU_TAINT_EFFECT, GPU_TAINT_KEY, GPU_TAINT_VALUE, Label
 
 _TAINT = f"{GPU_TAINT_KEY}={GPU_TAINT_VALUE}:{GPU_TAINT_EFFECT}"
@@ -116,8 +117,9 @@ def _kubelets(wanted: Wanted, pools: Sequence[SeenPool]) -> Check:
     """Look for nodes that are older than claims are."""
     versions = {each.node.kubelet: each.node.name for pool in pools for each in pool.nodes if each.node.kubelet}
     oldest = min(versions, key=version_key, default="")
-    want = f"{wanted.kubernetes.minimum} or newer"
-    if wanted.kubernetes.too_old(oldest.removeprefix("v")):
+    floor = max(numbers_of(wanted.kubernetes.minimum), KUBELET)
+    want = f"{words_of(floor)} or newer"
+    if older(oldest, floor):
         fix = f"upgrade the nodes, {versions[oldest]} first"
         return Check("kubelets", Status.PROBLEM, f"{oldest} on {versions[oldest]}", want, fix)
     return Check("kubelets", Status.OK, f"{oldest} or newer" if oldest else "no node of a pool says its version", want)

@@ -148,6 +148,10 @@ def _dead(fake: FakeApi) -> None:
     node(fake)["status"]["conditions"] = [{"type": "Ready", "status": "False", "reason": "NetworkNotReady"}]
 
 
+def _early_kubelet(fake: FakeApi) -> None:
+    node(fake)["status"]["nodeInfo"]["kubeletVersion"] = "v1.34.1-eks-1"
+
+
 def _old_kubelet(fake: FakeApi) -> None:
     node(fake)["status"]["nodeInfo"]["kubeletVersion"] = "v1.33.1"
 
@@ -227,6 +231,7 @@ CASES = [
     ("condition of pool gpu", _cordoned, Status.WARNING, "cordoned: n1", "kubectl uncordon n1"),
     ("condition of pool gpu", _dead, Status.PROBLEM, "n1 (NetworkNotReady)", "kubectl describe node n1"),
     ("kubelets", _old_kubelet, Status.PROBLEM, "v1.33.1 on n1", "n1 first"),
+    ("kubelets", _early_kubelet, Status.PROBLEM, "v1.34.1-eks-1 on n1", "n1 first"),
     ("owner of the GPUs of pool gpu", _plugin, Status.PROBLEM, "on n1: two owners", "devicePlugin.enabled=false"),
     ("nodes for controllers", _no_system_node, Status.PROBLEM, "none", "add nodes without GPUs"),
     ("gpu of pool gpu", _fewer, Status.PROBLEM, "7 on n1", "or set count: 7 for gpu of InferenceClass h100"),

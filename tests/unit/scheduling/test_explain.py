@@ -11,7 +11,18 @@ from automation.scheduling.existing import ExistingCache
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Accounting, CacheNeed, Cluster, Deployment, Device, Options, Purchase
+from automation.scheduling.snapshot import (
+    Accounting,
+    CacheNeed,
+    Cluster,
+    Deployment,
+    Device,
+    Options,
+    Purchase,
+    Strategy,
+    Version,
+    Versions,
+)
 from automation.scheduling.trace import Trace, Verdicts
 from automation.scheduling.verdict import Code, Score, Verdict
 from components.cel.selector import Outcome
@@ -32,6 +43,7 @@ from tests.unit.scheduling.builder import (
     pool,
     snapshot,
     synthetic,
+    where,
 )
 
 WHOLE = engine("main", member(8))
@@ -59,6 +71,20 @@ CASES = [
     Case("lost", cluster("a", state="lost", why="it is marked as lost"), deployment("d"), Code.LOST, "marked as lost"),
     Case("going away", cluster("a", state="going away"), deployment("d"), Code.GOING_AWAY, "the cluster is going away"),
     Case("not ready", cluster("a", state="not ready", why="quota"), deployment("d"), Code.NOT_READY, "quota"),
+    Case(
+        "an API server that is too old",
+        cluster("a", versions=Versions(api_server=Version("v1.33.9"), kubelet=Version("v1.33.9"))),
+        deployment("d"),
+        Code.TOO_OLD,
+        "its API server is v1.33.9, and device claims need 1.34 or newer",
+    ),
+    Case(
+        "a node that is too old",
+        cluster("a", versions=Versions(api_server=Version("v1.34.3"), kubelet=Version("v1.34.1"))),
+        deployment("d"),
+        Code.TOO_OLD,
+        "its oldest kubelet is v1.34.1, and device claims need 1.34.2 or newer",
+    ),
     Case("tainted", cluster("a", taints=["k=v:NoSchedule"]), deployment("d"), Code.TAINTED, "taint k=v:NoSchedule"),
     Case(
         "not selected",
@@ -149,6 +175,22 @@ def test_a_refused_cluster_says_why(case: Case) -> None:
     assert verdict.code is case.code
     assert case.words in verdict.message
     assert verdict.taken == 0
+
+
+def test_a_live_replica_stays_on_a_cluster_that_is_too_old() -> None:
+    """Nothing new is put there, and nothing is taken away."""
+    old = cluster("a", pool(nodes=4), versions=Versions(kubelet=Version("v1.34.1")))
+    wanted = deployment("d", 2)
+    made = plan([old], [wanted], [live(wanted, "a")])
+    assert where(made) == ["d@a/0"]
+    assert made.shortfalls[0].message == "1 of 2 placed; 0/1 clusters: 1 too old"
+    assert "its Kubernetes is upgraded" in made.trace["ml", "d"].beyond.message
+
+
+def test_the_predecessors_strategy_asks_for_no_version() -> None:
+    """It would have put it there."""
+    old = cluster("a", versions=Versions(kubelet=Version("v1.34.1")))
+    assert where(plan([old], [deployment("d")], strategy=Strategy.COMPATIBLE)) == ["d@a/0"]
 
 
 def test_the_worst_filter_hides_the_others() -> None:
