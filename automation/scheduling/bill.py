@@ -11,6 +11,7 @@ another one anywhere.
 """
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from math import floor, lcm
@@ -59,6 +60,15 @@ class Bill:
         wanted, total = Fraction(more, self._scale), Fraction(self._total, self._scale)
         message = f"could cost {usd(wanted)} more; the budget is {usd(self._most)}, used {usd(total)}"
         return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total + wanted)}")
+
+    def lifted(self, cost: Decimal) -> str:
+        """Return what has to become of the budget for more nodes that cost so many USD per hour; empty if it holds."""
+        self._catch_up()
+        unknown = self._unknown()
+        if unknown:
+            return once_known(unknown)
+        total = Fraction(self._total, self._scale) + Fraction(cost)
+        return "" if total <= self._most else f"the budget is raised to {usd(total)}"
 
     def overrun(self) -> str:
         """Say how the budget does not hold as things are; empty when it does."""

@@ -10,6 +10,7 @@ from functools import partial, reduce
 from itertools import chain
 from operator import or_
 
+from automation.scheduling.bill import Bill
 from automation.scheduling.existing import NamespacedName
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Hosting, Hostings, Option
@@ -43,6 +44,7 @@ class Explainer:
         placer: Placer,
         sight: Callable[[Cluster], str],
         holds: Holds,
+        bill: Bill | None,
     ) -> None:
         self._filters = filters
         self._ledger = ledger
@@ -51,7 +53,7 @@ class Explainer:
         self._strategy = strategy
         self._scores = Scores(filters, ledger)
         self._pools = PoolExplainer(filters, ledger, hostings, rooms)
-        self.remedies = Remedies(filters, ledger, placer, self._pools, holds)
+        self.remedies = Remedies(filters, ledger, placer, self._pools, holds=holds, bill=bill)
         self._works = works
         self._shared: dict[tuple[int, tuple[str, ...], bool], dict[tuple[int, int, int], Verdict]] = {}
         """Verdicts of clusters that hold no own replica: by what is asked, by cluster and what is beside it."""

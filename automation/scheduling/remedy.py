@@ -13,6 +13,7 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import product
 
+from automation.scheduling.bill import Bill
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters, Filters
 from automation.scheduling.hosting import Add, Hosting
@@ -116,12 +117,23 @@ Holds = Callable[[ExistingReplica, int], tuple[Add, ...]]
 class Remedies:
     """Answers for the state in which a pass ended."""
 
-    def __init__(self, filters: Filters, ledger: Ledger, placer: Placer, pools: PoolExplainer, holds: Holds) -> None:
+    def __init__(
+        self,
+        filters: Filters,
+        ledger: Ledger,
+        placer: Placer,
+        pools: PoolExplainer,
+        *,
+        holds: Holds,
+        bill: Bill | None,
+    ) -> None:
         self._filters = filters
         self._ledger = ledger
         self._placer = placer
         self._pools = pools
         self._holds = holds
+        self._bill = bill
+        """What nodes may cost; None where nothing ends it."""
         self._lenient: dict[int, dict[Lenience, Clusters]] = {}
 
     def next(self, work: Work) -> Remedy:
@@ -186,7 +198,8 @@ class Remedies:
         growths = [each for each in growths if each[1]]
         if growths:
             name, growth = min(growths, key=_least)
-            return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}", name, growth)
+            once = f", once {budget}" if (budget := self._budget(growth)) else ""
+            return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}{once}", name, growth)
         return self._changed(work) or Remedy(Answer.NEVER, f"never fits: {self._pools.closest(work)}")
 
     def _admitted(self, work: Work, position: int, hosting: Hosting) -> Hosting:
@@ -266,6 +279,8 @@ class Remedies:
         limit = self._placer.limit(work, position, hosting=hosting)
         if limit is not None:
             once.insert(0, limit.lifted)
+        elif budget := self._budget(growth):
+            once.insert(0, budget)
         text = [f"with {_words(growth)}"] if growth else []
         text += [f"once {_listed(once)}"] if once else []
         return Remedy(Answer.CHANGE, f"would fit on {name} {', '.join(text)}", name, growth)
@@ -281,6 +296,11 @@ class Remedies:
             return " and ".join(f"its pool {each.name} {obstacle.lifted} ({each.leaving})" for each in pools)
         decided = obstacle.weight == _DECIDED and cluster.why
         return obstacle.lifted + (f" ({cluster.why})" if decided else "")
+
+    def _budget(self, growth: Sequence[Growth]) -> str:
+        """Say what has to become of the budget for more nodes; empty when it holds, or nobody knows their price."""
+        costs = [each.cost for each in growth if each.cost is not None]
+        return self._bill.lifted(sum(costs, Decimal(0))) if self._bill is not None and costs else ""
 
     def _promised(self, position: int) -> list[int]:
         return [load.nodes for load in self._ledger.loads[position]]

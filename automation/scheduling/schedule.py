@@ -92,11 +92,12 @@ class Pass:
         self.judge = Judge(self.filters, matcher)
         budget = snapshot.budget
         self.bill = Bill(self.filters, self.ledger, budget) if budget else None
+        self._enforced = self.bill if budget and not budget.advisory else None
         self.limits = Limits(
             Takes(self.filters, whole_nodes=snapshot.options.accounting is Accounting.NODE),
             snapshot.quotas,
             snapshot.deployments,
-            self.bill if budget and not budget.advisory else None,
+            self._enforced,
         )
         self.placer = Placer(self.filters, self.ledger, self.limits, snapshot.options.strategy)
         self.moves = Moves(self.filters, self.placer, self.judge, by_readiness=not compatible)
@@ -265,6 +266,7 @@ class Pass:
             placer=self.placer,
             sight=self._sight,
             holds=self.judge.adds,
+            bill=self._enforced,
         )
         waiting = Waiting(self.filters, self.placer, self.moves, explainer)
         assembly = Assembly(self.filters, self.ledger, self.judge, works, self.live, names=self.snapshot.names)

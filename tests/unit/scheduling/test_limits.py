@@ -380,6 +380,20 @@ def test_a_budget_counts_a_node_for_each_pod_at_worst() -> None:
     assert len(budgeted(170, [elastic("a", nodes=1, maximum=2)], ones).placements) == 16
 
 
+def test_nodes_that_somebody_would_have_to_add_are_held_against_the_budget() -> None:
+    """It says what the budget has to be for them; an advisory one ends nothing."""
+    two, more = deployment("d", 2, WHOLE), "with pool gpus from 1 to 2 nodes (80 USD per hour)"
+    made = budgeted(150, [paid("a", nodes=1)], two)
+    raised = "once the budget is raised to 160 USD per hour"
+    assert made.trace["ml", "d"].beyond.message == f"would fit on a {more}, {raised}"
+    for enough in (budgeted(160, [paid("a", nodes=1)], two), budgeted(150, [paid("a", nodes=1)], two, advisory=True)):
+        assert enough.trace["ml", "d"].beyond.message == f"would fit on a {more}"
+    tainted = replace(paid("a", nodes=1), taints=cluster("a", taints=["k=v:NoSchedule"]).taints)
+    drained = budgeted(150, [tainted], deployment("d", 1, WHOLE, engine("more", member(8))))
+    message = drained.trace["ml", "d"].beyond.message
+    assert message == f"would fit on a {more}, {raised} and its taints are tolerated or taken away"
+
+
 def test_what_a_change_in_place_frees_of_the_budget_is_there_in_the_same_plan() -> None:
     """For one to which the budget had ended before."""
     old, new = deployment("d", 2, WHOLE, engine("more", member(8))), deployment("d", 2, WHOLE)
