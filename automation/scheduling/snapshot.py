@@ -234,11 +234,11 @@ class Cluster:
         return ""
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
-        """Whether it has not been ready for so long that its replicas should move."""
-        since = self.not_ready_since
-        if self.state is not ClusterState.NOT_READY or since is None or dwell is None:
+        """Whether it has not been ready for so long that its replicas should move; with no time to wait, at once."""
+        if self.state is not ClusterState.NOT_READY or dwell is None:
             return False
-        return now - since >= dwell
+        since = self.not_ready_since
+        return not dwell if since is None else now - since >= dwell
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,11 @@ def repin(
         (sick(29), DWELL, False),
         (sick(), None, False),
         (cluster("a", state="not ready"), DWELL, False),
+        (cluster("a", state="not ready"), timedelta(), True),
         (sick(state="ready"), DWELL, False),
+        (sick(state="ready"), timedelta(), False),
     ],
-    ids=["long enough", "not yet", "not asked for", "nobody knows since when", "ready again"],
+    ids=["long enough", "not yet", "not asked for", "nobody knows since when", "at once", "ready again", "ready"],
 )
 def test_a_replica_leaves_a_cluster_that_stays_not_ready(one: Cluster, dwell: timedelta | None, moves: bool) -> None:
     """Its successor is on another cluster, and it goes after that one serves."""
