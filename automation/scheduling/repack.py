@@ -11,6 +11,7 @@ no answer (law L6). Which clusters are tried follows a fixed sequence of numbers
 by time, so the answer is the same on every machine.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,29 +78,32 @@ class Repacker:
         """Clusters in use of those that are allowed, which is a set of all clusters."""
         self._numbers = _Numbers()
         self._looks = min(LOOKS, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
+        self._short: list[int] = []
+        """The deployments that lack a place which one of the clusters in use could be, in order."""
+        self._update(range(len(works)))
 
     def run(self) -> bool:
         """Place more, or of a higher priority; say whether any was."""
         best = self._state.copy()
         gained = False
-        short = self._short()
-        while short and self._looks > 0:
-            better = self._try(short)
-            if better is None:
-                continue
-            short = self._short()
-            if better:
+        while self._short and self._looks > 0:
+            if self._try():
                 best, gained = self._state.copy(), True
         self._return_to(best)
         if gained:
             self._settle()
         return gained
 
-    def _short(self) -> list[int]:
-        """Return the deployments that lack a place which one of the clusters in use could be."""
-        return [
-            number for number, work in enumerate(self._works) if self._state.lacking[number] and self._clusters_of(work)
-        ]
+    def _update(self, numbers: Iterable[int]) -> None:
+        """Look again whether some deployments lack a place."""
+        for number in numbers:
+            where = bisect_left(self._short, number)
+            known = self._short[where : where + 1] == [number]
+            lacks = bool(self._state.lacking[number] and self._clusters_of(self._works[number]))
+            if lacks and not known:
+                self._short.insert(where, number)
+            elif known and not lacks:
+                del self._short[where]
 
     def _clusters_of(self, work: Work) -> list[int]:
         """Return the clusters in use where a deployment may be."""
@@ -108,9 +112,9 @@ class Repacker:
             known = self._near[work.allowed] = [each for each in self._used if work.allowed >> each & 1]
         return known
 
-    def _try(self, short: Sequence[int]) -> bool | None:
-        """Fill two clusters anew: True if more is placed then, False if as much; None if less, and nothing changed."""
-        first = self._one_of(short)
+    def _try(self) -> bool:
+        """Fill two clusters anew, unless less would be placed then; say whether more is."""
+        first = self._one_of(self._short)
         chosen = self._choose(first)
         before = {position: self._state.seats[position] for position in chosen}
         for position, seats in before.items():
@@ -119,17 +123,17 @@ class Repacker:
         lifted.pop(first, None)
         had = self._worth(before.values())
         self._fill(chosen, [first, *self._shuffled(lifted)])
-        if self._worth(self._state.seats[each] for each in chosen) >= had:
-            others = [number for number in short if number != first and number not in lifted]
-            self._fill(chosen, self._some(others))
+        others = self._some() if self._worth(self._state.seats[each] for each in chosen) >= had else ()
+        self._fill(chosen, others)
         after = [self._state.seats[each] for each in chosen]
         worth = self._worth(after)
         if worth >= had and sum(map(len, after)) >= sum(map(len, before.values())) and all(after):
+            self._update([first, *lifted, *others])
             return worth > had
         for position, seats in before.items():
             self._empty(position, self._state.seats[position])
             self._put(position, seats)
-        return None
+        return False
 
     def _choose(self, first: int) -> list[int]:
         """Choose a cluster for what lacks a place, and one for what leaves it."""
@@ -195,10 +199,10 @@ class Repacker:
         """Return deployments the smallest first, more or less."""
         return sorted(lifted, key=lambda number: self._works[number].need.size * (600 + self._numbers.below(1_000)))
 
-    def _some(self, others: Sequence[int]) -> Sequence[int]:
-        """Return a row of a few, from anywhere."""
-        start = self._numbers.below(len(others)) if len(others) > OTHERS else 0
-        return [*others[start:], *others[:start]][:OTHERS]
+    def _some(self) -> Sequence[int]:
+        """Return a few that lacked a place, in order."""
+        start = self._numbers.below(len(self._short))
+        return (self._short * 2)[start : start + min(OTHERS, len(self._short))]
 
     def _return_to(self, best: _State) -> None:
         """Take back what has led to nothing better."""
