@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,12 +13,18 @@ from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source, Toolchain
 from tests.support.comparisons import TIMES
+from tests.support.spread import Spread
 
 ROOT = Path(__file__).resolve().parents[1]
 
 # Without BERTH_FUZZ, the profile that hypothesis itself takes in continuous integration: no chance, and no deadline.
 settings.register_profile("new examples", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("new examples" if TIMES else "ci")
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Spread | None:
+    """Share tests out by files where ``--dist loadfile`` is asked for, but by whole files only where they share."""
+    return Spread(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")
