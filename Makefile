@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 
-.PHONY: help demo demo-kubernetes test fast engine crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
+.PHONY: help demo demo-kubernetes test fast engine lives crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -38,13 +38,16 @@ demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fle
 demo-kubernetes: toolchain ## a small fleet on real control planes on this machine (an hour of building, once)
 	@$(RUN)/python -m automation.demo_kubernetes
 
-test: fast engine ## every test
+test: fast engine ## the tests
 
 fast: $(STAMP) ## the tests that need no engine
 	@$(RUN)/pytest -q -m "not engine and not kubernetes" -n 2 $(call again,not engine and not kubernetes)
 
 engine: toolchain ## the tests that start the real engine
-	@$(RUN)/pytest -q -m "engine and not crash" -n 2 --dist loadfile $(call again,engine and not crash)
+	@$(RUN)/pytest -q -m "engine and not crash and not lives" -n 2 --dist loadfile $(call again,engine and not crash and not lives)
+
+lives: toolchain ## fleets that move, lose clusters, change their front door, hide secrets: minutes each
+	@$(RUN)/pytest -q -m lives -n 2 --dist loadfile $(call again,lives)
 
 crash: toolchain ## kill the driver and the engine at every point of a run
 	@$(RUN)/pytest -q -m crash -n 2 $(call again,crash)

@@ -8,7 +8,7 @@ from automation.engine.toolchain.toolchain import Toolchain
 from automation.rehearsal.scenario import Failure, Fault
 from tests.support.fleet_run import ON_B, Answer, FleetRun, applied, cluster, deployment, small_fleet
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 DEAD = Fault(cluster="b", fail=Failure.UNREACHABLE)
 A, B = "https://a.simulated.invalid", "https://b.simulated.invalid"

@@ -8,7 +8,7 @@ from automation.engine.toolchain.toolchain import Toolchain
 from automation.rehearsal.scenario import Failure, Fault
 from tests.support.fleet_run import Answer, FleetRun, applied, deployment, environment, small_fleet
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"

@@ -10,7 +10,7 @@ from automation.engine.toolchain.toolchain import Toolchain
 from automation.rehearsal.scenario import Failure, Fault
 from tests.support.fleet_run import ON_B, Answer, FleetRun, applied, cluster, deployment, small_fleet
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 WORKLOAD = "kubernetes:apps/v1:Deployment"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"

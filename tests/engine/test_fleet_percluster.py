@@ -9,7 +9,7 @@ import pytest
 from automation.engine.toolchain.toolchain import Toolchain
 from tests.support.fleet_run import Answer, FleetRun, cluster, deployment, environment, front_door, small_fleet
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 STACKS = ["dev", "dev.a", "dev.b"]
 SLICE = "kubernetes:discovery.k8s.io/v1:EndpointSlice"

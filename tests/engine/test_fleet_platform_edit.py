@@ -7,7 +7,7 @@ import pytest
 from automation.engine.toolchain.toolchain import Toolchain
 from tests.support.fleet_run import GATEWAY, Answer, FleetRun, deployment, environment
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 NODES = "aws:eks/nodeGroup:NodeGroup"
 WORKLOAD = "kubernetes:apps/v1:Deployment"

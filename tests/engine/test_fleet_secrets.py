@@ -20,7 +20,7 @@ from tests.support.fleet_run import (
     gpu_class,
 )
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 DOWNLOAD = "hf_Sample/Download+Token=4711"
 KEY = "sk-Sample/Engine+Key=0815"
