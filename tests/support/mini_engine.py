@@ -24,6 +24,7 @@ from pulumi.runtime import reset_options, run_in_stack, set_all_config
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
 from automation.engine.tracing import leave_tracing_out
+from automation.engine.waiting import wait_once
 
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 
@@ -233,6 +234,7 @@ def _run(
     registration; the loop is then closed by nobody, and whatever test runs next is blamed.
     """
     leave_tracing_out()
+    wait_once()
     reset_options(
         project=recorder.project,
         stack=recorder.stack,
