@@ -22,7 +22,7 @@ from automation.scheduling.takes import Amounts
 from automation.scheduling.work import Pending, Work
 
 BUDGET = 2_000
-"""Replicas that are lifted to see whether it helps, in one pass."""
+"""Replicas that are lifted to see whether it helps, each time that room is looked for."""
 MOST_MOVES = 8
 """Replicas of one cluster that are moved for one that gets a place."""
 DEPTH = 3

@@ -10,8 +10,8 @@ An unknown price is never zero. A pool of unknown price takes nothing new, and w
 another one anywhere.
 """
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 from math import floor, lcm
@@ -57,18 +57,27 @@ class Bill:
         if unknown:
             message = f"the budget may not hold: {nobody_knows(unknown)}"
             return Refused(Code.OVER_BUDGET, message, once_known(unknown))
-        wanted, total = Fraction(more, self._scale), Fraction(self._total, self._scale)
-        message = f"could cost {usd(wanted)} more; the budget is {usd(self._most)}, used {usd(total)}"
-        return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(total + wanted)}")
+        message = f"could cost {usd(self._usd(more))} more; the budget is {usd(self._most)}, used {usd(self._used)}"
+        return Refused(Code.OVER_BUDGET, message, f"the budget is raised to {usd(self._used + self._usd(more))}")
 
-    def lifted(self, cost: Decimal) -> str:
-        """Return what has to become of the budget for more nodes that cost so many USD per hour; empty if it holds."""
+    def lifted(self, position: int, adds: Iterable[Add], nodes: Mapping[int, int]) -> str:
+        """Return what has to become of the budget for pods on a cluster some of whose pools get more ``nodes``.
+
+        Empty when it holds.
+        """
         self._catch_up()
-        unknown = self._unknown()
-        if unknown:
-            return once_known(unknown)
-        total = Fraction(self._total, self._scale) + Fraction(cost)
-        return "" if total <= self._most else f"the budget is raised to {usd(total)}"
+        cluster = self._filters.clusters[position]
+        grown = [
+            replace(pool, maximum=pool.maximum + nodes.get(number, 0), realised=pool.realised + nodes.get(number, 0))
+            if not pool.scales
+            else replace(pool, maximum=pool.maximum + nodes.get(number, 0))
+            for number, pool in enumerate(cluster.pools)
+        ]
+        more, unpriced = self._more(position, adds, grown)
+        if self._holds(more, unpriced):
+            return ""
+        unknown = [self._filters.pool_name(position, pool) for pool in unpriced] or self._unknown()
+        return once_known(unknown) if unknown else f"the budget is raised to {usd(self._used + self._usd(more))}"
 
     def overrun(self) -> str:
         """Say how the budget does not hold as things are; empty when it does."""
@@ -79,6 +88,14 @@ class Bill:
         if self._total <= self._limit:
             return ""
         return f"the nodes may cost {usd(Fraction(self._total, self._scale))}, which is more than {usd(self._most)}"
+
+    @property
+    def _used(self) -> Fraction:
+        return self._usd(self._total)
+
+    def _usd(self, cost: int) -> Fraction:
+        """Return a cost in USD per hour."""
+        return Fraction(cost, self._scale)
 
     def _holds(self, more: int, unpriced: Sequence[Pool]) -> bool:
         """Whether the budget holds with so much more cost, and pods on pools of which nobody knows the price."""
@@ -102,8 +119,11 @@ class Bill:
         else:
             self._unpriced.pop(position, None)
 
-    def _more(self, position: int, adds: Iterable[Add]) -> tuple[int, list[Pool]]:
-        """Return how much more a cluster may cost with more pods, and which of their pools have no known price."""
+    def _more(self, position: int, adds: Iterable[Add], grown: Sequence[Pool] | None = None) -> tuple[int, list[Pool]]:
+        """Return how much more a cluster may cost with more pods, and which of their pools have no known price.
+
+        ``grown`` are its pools as they would be with more nodes; nodes that nobody uses count where they are there.
+        """
         extra: dict[int, int] = {}
         for number, _, pods in adds:
             extra[number] = extra.get(number, 0) + pods
@@ -116,7 +136,8 @@ class Bill:
                 unpriced.append(pool)
             elif _counts(cluster, pool):
                 before = sum(self._ledger.loads[position][number].pods.values())
-                more += self._prices[pool.price] * (running(pool, before + pods) - running(pool, before))
+                after = pool if grown is None else grown[number]
+                more += self._prices[pool.price] * (running(after, before + pods) - running(pool, before))
         return more, unpriced
 
     def _counted(self, position: int) -> Iterable[tuple[int, Pool]]:

@@ -199,7 +199,7 @@ class _Clusters:
             if state is ClusterState.NOT_READY
             else None,
             zone=(location.zone if location else None) or "",
-            versions=_versions(manifest, seen),
+            versions=_versions(manifest, seen if counts else None),
         )
 
     def _pool(self, manifest: InferenceCluster, pool: NodePool, seen: ClusterObservation | None) -> Pool:

@@ -62,7 +62,7 @@ class Filters:
         self._index_profiles()
         self.regions = dict(sorted(_grouped(cluster.region for cluster in self.clusters).items()))
         self._in_state = _grouped(cluster.state for cluster in self.clusters)
-        self._outdated = 0 if any_version else _grouped(bool(each.outdated) for each in self.clusters).get(True, 0)
+        self.outdated = 0 if any_version else _grouped(bool(each.outdated) for each in self.clusters).get(True, 0)
         self._poolless = _grouped(not cluster.pools for cluster in self.clusters).get(True, 0)
         self._storageless = _grouped(not cluster.storage_class for cluster in self.clusters).get(True, 0)
         self._failed = self._failed_stagings(caches)
@@ -80,7 +80,7 @@ class Filters:
         """Yield every filter with the clusters that it refuses, worst first; a cluster may fall to several."""
         for state, code in _STATES:
             yield code, self._in_state.get(state, 0)
-        yield Code.TOO_OLD, self._outdated
+        yield Code.TOO_OLD, self.outdated
         yield Code.TAINTED, self.everywhere & ~self.tolerated(deployment.tolerations)
         yield Code.DESELECTED, self.everywhere & ~self.selected(deployment.selector)
         cache = deployment.cache

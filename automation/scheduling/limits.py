@@ -52,13 +52,16 @@ class Limit:
 
     def first_refusal(self, amounts: Amounts, release: Amounts) -> Kind | None:
         """Return the first kind of which ``amounts`` in the place of ``release`` would take too much."""
+        return next(self.refusals(amounts, release), None)
+
+    def refusals(self, amounts: Amounts, release: Amounts) -> Iterator[Kind]:
+        """Yield every kind of which ``amounts`` in the place of ``release`` would take too much."""
         for kind, most in self.most.items():
             more = amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0))
             if more > 0 and self.taken(kind) + more > most:
-                return kind
-            if kind == COST and more > 0 and self.taken(UNPRICED) > 0:
-                return UNPRICED
-        return None
+                yield kind
+            elif kind == COST and more > 0 and self.taken(UNPRICED) > 0:
+                yield UNPRICED
 
     def charge(
         self, amounts: Amounts, release: Amounts = NOTHING, *, times: int = 1, unpriced: Iterable[str] = ()
@@ -139,13 +142,29 @@ class Account:
         amounts = self._takes.of_options(position, options)
         found = self._refusing(amounts, release)
         if found is not None:
-            limit, kind = found
-            if kind == UNPRICED:
-                pools = self._takes.unpriced(position, adds_of(options)) or limit.pools
-                message = f"{_whose(limit)} is on cost, and {nobody_knows(pools)}"
-                return Refused(limit.code, message, once_known(pools))
-            return _refused(limit, kind, amounts.get(kind, Fraction(0)) - release.get(kind, Fraction(0)))
+            return self._refused(found, position, options, release)
         return self.bill.refusal(position, options) if self.bill else None
+
+    def refusals(self, position: int, options: Sequence[Option], release: Amounts = NOTHING) -> Iterator[Refused]:
+        """Yield every limit that refuses ``options`` on a cluster, in order."""
+        amounts = self._takes.of_options(position, options)
+        for limit in self.limits:
+            for kind in limit.refusals(amounts, release):
+                yield self._refused((limit, kind), position, options, release)
+        refused = self.bill.refusal(position, options) if self.bill else None
+        if refused is not None:
+            yield refused
+
+    def _refused(
+        self, found: tuple[Limit, Kind], position: int, options: Sequence[Option], release: Amounts
+    ) -> Refused:
+        limit, kind = found
+        if kind == UNPRICED:
+            pools = self._takes.unpriced(position, adds_of(options)) or limit.pools
+            message = f"{_whose(limit)} is on cost, and {nobody_knows(pools)}"
+            return Refused(limit.code, message, once_known(pools))
+        wanted = self._takes.of_options(position, options).get(kind, Fraction(0))
+        return _refused(limit, kind, wanted - release.get(kind, Fraction(0)))
 
     def _admits(self, position: int, options: Sequence[Option], release: Amounts) -> bool:
         return not self.limits or self._refusing(self._takes.of_options(position, options), release) is None

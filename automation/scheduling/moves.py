@@ -172,6 +172,7 @@ class Moves:
         if (
             self._filters.hosting(work.need, position) is None
             or not self._filters.clusters[position].state.takes_replicas
+            or self._filters.outdated >> position & 1
         ):
             return None
         if any(each.cluster == replica.id.cluster for each in self._judge.excess):

@@ -195,16 +195,21 @@ class Placer:
         A limit that ends for every way to be there is said first; otherwise room is. ``hosting`` asks about other ways
         to be there than those that the cluster has.
         """
+        return next(self.limits(work, position, release, hosting=hosting), None)
+
+    def limits(
+        self, work: Work, position: int, release: Amounts | None = None, *, hosting: Hosting | None = None
+    ) -> Iterator[Refused]:
+        """Yield every limit that keeps one more replica off such a cluster, ``limit`` first."""
         account, hosting = work.account, hosting or self._filters.hosting(work.need, position)
         if account is None or hosting is None:
-            return None
+            return
         release = work.release_of_next if release is None else release
         options = self._ledger.room(position, hosting)
         if not account.within(work.need, release) >> position & 1:
-            return account.refusal(position, options or [each[0] for each in hosting], release)
-        if options is None or self.room(work, position, release) is not None:
-            return None
-        return account.refusal(position, options, release)
+            yield from account.refusals(position, options or [each[0] for each in hosting], release)
+        elif options is not None and self.room(work, position, release) is None:
+            yield from account.refusals(position, options, release)
 
     def _known_room(self, search: _Search, position: int, release: Amounts) -> tuple[Option, ...] | None:
         """Return what ``room`` does, and remember which clusters need not be asked again, here or by anybody."""

@@ -6,17 +6,17 @@ never fits, because no cluster has such devices, and what came closest is said. 
 are asked again with the changes made, so a remedy that is named is one that works.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 from itertools import product
 
 from automation.scheduling.bill import Bill
 from automation.scheduling.existing import ExistingReplica
 from automation.scheduling.filters import Clusters, Filters
-from automation.scheduling.hosting import Add, Hosting
+from automation.scheduling.growth import Growth, least, words
+from automation.scheduling.hosting import Add, Hosting, adds_of
 from automation.scheduling.ledger import Ledger
 from automation.scheduling.needs import Lenience, Need
 from automation.scheduling.place import Placer
@@ -37,29 +37,6 @@ class Answer(StrEnum):
     """There is room after a change that somebody has to make."""
     NEVER = "never"
     """No cluster has such devices, whatever is changed otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """A pool, how many nodes it has, how many it would need, and what the difference costs in USD per hour.
-
-    ``refused`` says that its cloud has refused to bring more for now, ``unusable`` how many of the nodes it has cannot
-    be promised because of what was seen.
-    """
-
-    pool: str
-    nodes: int
-    needed: int
-    cost: Decimal | None
-    refused: str = ""
-    unusable: int = 0
-
-    def __str__(self) -> str:
-        """Say it in words."""
-        price = "price unknown" if self.cost is None else f"{self.cost} USD per hour"
-        refused = f"; {self.refused}" if self.refused else ""
-        unusable = f"; {self.unusable} of the {self.nodes} cannot be used, as they were seen" if self.unusable else ""
-        return f"pool {self.pool} from {self.nodes} to {self.needed} nodes ({price}{unusable}{refused})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +147,7 @@ class Remedies:
             name = self._filters.clusters[awaited.spot[0]].name
             going = ", ".join(str(replica) for replica, _ in awaited.going)
             return Remedy(Answer.CHANGE, f"fits on {name} once {going} {_HAS[len(awaited.going) > 1]} gone", name)
-        growths: list[tuple[str, tuple[Growth, ...]]] = []
+        growths: list[tuple[str, tuple[Growth, ...], str]] = []
         scaled: list[tuple[str, tuple[Growth, ...]]] = []
         limited: list[tuple[str, str]] = []
         for position in self._filters.members(work.allowed):
@@ -178,28 +155,28 @@ class Remedies:
             assert hosting is not None  # or the cluster would not be allowed
             name = self._filters.clusters[position].name
             room = self._ledger.room(position, hosting) is not None
-            refused = self._placer.limit(work, position)
-            if refused is not None:
-                limited += [(name, refused.lifted)] if room else []
+            refused = [each.lifted for each in self._placer.limits(work, position)]
+            if refused:
+                limited += [(name, _listed(list(dict.fromkeys(refused))))] if room else []
             elif not room:
                 admitted = self._admitted(work, position, hosting)
-                growths.append((name, self._grown(position, admitted, self._promised(position))))
+                growth = self._grown(position, admitted, self._promised(position))
+                growths += [(name, growth, self._budget(position, admitted, growth))] if growth else []
             else:
                 missing = self._grown(position, hosting, self._present(position))
                 if not missing:
                     return Remedy(Answer.NOW, self._now(position), name)
                 scaled.append((name, missing))
         if scaled:
-            name, growth = min(scaled, key=_least)
-            return Remedy(Answer.SCALE_UP, f"fits on {name} after scale-up: {_words(growth)}", name, growth)
+            name, growth = min(scaled, key=lambda each: least(*each))
+            return Remedy(Answer.SCALE_UP, f"fits on {name} after scale-up: {words(growth)}", name, growth)
         if limited:
             name, lifted = limited[0]
             return Remedy(Answer.CHANGE, f"would fit on {name} once {lifted}", name)
-        growths = [each for each in growths if each[1]]
         if growths:
-            name, growth = min(growths, key=_least)
-            once = f", once {budget}" if (budget := self._budget(growth)) else ""
-            return Remedy(Answer.CHANGE, f"would fit on {name} with {_words(growth)}{once}", name, growth)
+            name, growth, budget = min(growths, key=lambda each: least(*each[:2]))
+            once = f", once {budget}" if budget else ""
+            return Remedy(Answer.CHANGE, f"would fit on {name} with {words(growth)}{once}", name, growth)
         return self._changed(work) or Remedy(Answer.NEVER, f"never fits: {self._pools.closest(work)}")
 
     def _admitted(self, work: Work, position: int, hosting: Hosting) -> Hosting:
@@ -276,12 +253,12 @@ class Remedies:
         once = [self._lifted(work, position, hosting, each) for each in obstacles]
         if full and not growth:
             once.insert(0, _TOO_LARGE)
-        limit = self._placer.limit(work, position, hosting=hosting)
-        if limit is not None:
-            once.insert(0, limit.lifted)
-        elif budget := self._budget(growth):
-            once.insert(0, budget)
-        text = [f"with {_words(growth)}"] if growth else []
+        limits = list(self._placer.limits(work, position, hosting=hosting))
+        lifted = [each.lifted for each in limits if not growth or each.code is not Code.OVER_BUDGET]
+        if budget := self._budget(position, hosting, growth):
+            lifted.append(budget)
+        once = list(dict.fromkeys([*lifted, *once]))
+        text = [f"with {words(growth)}"] if growth else []
         text += [f"once {_listed(once)}"] if once else []
         return Remedy(Answer.CHANGE, f"would fit on {name} {', '.join(text)}", name, growth)
 
@@ -297,10 +274,29 @@ class Remedies:
         decided = obstacle.weight == _DECIDED and cluster.why
         return obstacle.lifted + (f" ({cluster.why})" if decided else "")
 
-    def _budget(self, growth: Sequence[Growth]) -> str:
-        """Say what has to become of the budget for more nodes; empty when it holds, or nobody knows their price."""
-        costs = [each.cost for each in growth if each.cost is not None]
-        return self._bill.lifted(sum(costs, Decimal(0))) if self._bill is not None and costs else ""
+    def _budget(self, position: int, hosting: Hosting, growth: Sequence[Growth]) -> str:
+        """Say what has to become of the budget for one more replica on pools that grow; empty when it holds."""
+        if self._bill is None or not growth:
+            return ""
+        pools = {pool.name: number for number, pool in enumerate(self._filters.clusters[position].pools)}
+        nodes = {pools[each.pool]: each.more for each in growth}
+        with self._with_nodes(position, nodes):
+            options = self._ledger.room(position, hosting)
+        assert options is not None  # that is what they grow for
+        return self._bill.lifted(position, adds_of(options), nodes)
+
+    @contextmanager
+    def _with_nodes(self, position: int, nodes: Mapping[int, int]) -> Generator[None]:
+        """Let pools have more nodes, for a while."""
+        loads = self._ledger.loads[position]
+        before = [load.nodes for load in loads]
+        try:
+            for number, more in nodes.items():
+                loads[number].nodes += more
+            yield
+        finally:
+            for load, number in zip(loads, before, strict=True):
+                load.nodes = number
 
     def _promised(self, position: int) -> list[int]:
         return [load.nodes for load in self._ledger.loads[position]]
@@ -368,18 +364,6 @@ class Remedies:
         for number, load in enumerate(self._ledger.loads[position]):
             load.nodes = base[number] + (more if number in pools else 0)
         return self._ledger.room(position, hosting) is not None
-
-
-def _least(found: tuple[str, tuple[Growth, ...]]) -> tuple[object, ...]:
-    name, growth = found
-    costs = [each.cost for each in growth]
-    known = [cost for cost in costs if cost is not None]
-    nodes = sum(each.needed - each.nodes for each in growth)
-    return (len(known) < len(costs), sum(known, Decimal(0)), nodes, name)
-
-
-def _words(growth: Sequence[Growth]) -> str:
-    return " and ".join(map(str, growth))
 
 
 def _weight(obstacles: _Obstacles) -> int:

@@ -3,12 +3,13 @@
 Augmenting keeps what has a place and looks for one more. Where a fleet is crowded that ends early: a replica of eight
 nodes has room only once several others have changed places, and each change alone places nothing more. Here an answer
 may also be merely as good as the one before: another replica lacks a place then, and the next try begins from there.
-What is as good and leads to nothing better is taken back in the end, so replicas change places for a gain alone.
+What is as good and leads to nothing better is taken back in the end, cluster by cluster as far as they hang together,
+so replicas change places for a gain alone; those that did are spread again as the strategy has it.
 
 Replicas of a higher priority are never given up for others, live ones are not touched, nor are those that stand in for
-one that must leave. No cluster is taken into use and none is left empty, so a cluster that holds no new replica was in
-no answer (law L6). Which clusters are tried follows a fixed sequence of numbers and ends after a number of looks, never
-by time, so the answer is the same on every machine.
+one that must leave. No cluster is taken into use for a try and none is left empty, so a cluster that holds no new
+replica was in no answer (law L6). Which clusters are tried follows a fixed sequence of numbers and ends after a number
+of looks, never by time, so the answer is the same on every machine.
 """
 
 from bisect import bisect_left
@@ -25,7 +26,7 @@ from automation.scheduling.snapshot import Strategy
 from automation.scheduling.work import Work
 
 LOOKS = 60_000
-"""How often room for one replica on one cluster is looked for, at most, in one pass."""
+"""How often room for one replica on one cluster is looked for, at most, in one pass, whatever its priorities."""
 LOOKS_PER_REPLICA = 1_000
 """The same for every new replica that may change places: a small fleet has been tried out before."""
 OTHERS = 16
@@ -58,11 +59,18 @@ class _State:
         """Return one that does not change with this."""
         return _State({position: list(seats) for position, seats in self.seats.items()}, list(self.lacking))
 
+    def changed(self, other: "_State") -> list[int]:
+        """Return the clusters on which another state differs, of those that this one has."""
+        return [position for position in sorted(self.seats) if self.seats[position] != other.seats[position]]
+
 
 class Repacker:
     """Repacks the new replicas of some deployments, given in the order of placing."""
 
-    def __init__(self, placer: Placer, ledger: Ledger, strategy: Strategy, works: Sequence[Work]) -> None:
+    def __init__(
+        self, placer: Placer, ledger: Ledger, strategy: Strategy, works: Sequence[Work], *, looks: int
+    ) -> None:
+        """Take the ``looks`` that a pass has left."""
         self._placer = placer
         self._ledger = ledger
         self._works = works
@@ -77,22 +85,39 @@ class Repacker:
         self._near: dict[int, list[int]] = {}
         """Clusters in use of those that are allowed, which is a set of all clusters."""
         self._numbers = _Numbers()
-        self._looks = min(LOOKS, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
+        self._given = self._looks = min(looks, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
         self._short: list[int] = []
         """The deployments that lack a place which one of the clusters in use could be, in order."""
         self._update(range(len(works)))
 
     def run(self) -> bool:
         """Place more, or of a higher priority; say whether any was."""
-        best = self._state.copy()
-        gained = False
+        if not self._differ():
+            return False
+        start = best = self._state.copy()
         while self._short and self._looks > 0:
             if self._try():
-                best, gained = self._state.copy(), True
-        self._return_to(best)
-        if gained:
-            self._settle()
-        return gained
+                best = self._state.copy()
+        self._return(best, best.changed(self._state))
+        if best is start:
+            return False
+        for clusters in self._parts(start):
+            if self._worth(map(start.seats.get, clusters)) == self._worth(map(self._state.seats.get, clusters)):
+                self._return(start, clusters)
+        self._spread(start)
+        self._settle()
+        return True
+
+    @property
+    def spent(self) -> int:
+        """How many looks it took."""
+        return self._given - max(0, self._looks)
+
+    def _differ(self) -> bool:
+        """Whether there are two kinds of replicas: equal ones gain nothing by changing places."""
+        concerned = {number for seats in self._state.seats.values() for number, _ in seats}.union(self._short)
+        works = [self._works[number] for number in concerned]
+        return len({(work.need.number, work.deployment.priority, work.allowed) for work in works}) > 1
 
     def _update(self, numbers: Iterable[int]) -> None:
         """Look again whether some deployments lack a place."""
@@ -164,20 +189,20 @@ class Repacker:
             else:
                 yield position, options
 
-    def _key(self, number: int, spot: Spot) -> tuple[bool, int, int, int]:
-        """Compare places: pods of one size first, then spread (or packed), then where least is left."""
+    def _key(self, number: int, spot: Spot) -> tuple[int, bool, int, int]:
+        """Compare places: spread (or packed) first, then pods of one size, then where least is left."""
         position, options = spot
         own = self._works[number].own[position]
         return (
-            self._ledger.mixes(position, options),
             -own if self._packs[number] else own,
+            self._ledger.mixes(position, options),
             self._ledger.left(position, options),
             position,
         )
 
-    def _worth(self, clusters: Iterable[_Seats]) -> tuple[int, ...]:
+    def _worth(self, clusters: Iterable[_Seats | None]) -> tuple[int, ...]:
         """Count the replicas of each priority, the highest first."""
-        counts = Counter(self._works[number].deployment.priority for seats in clusters for number, _ in seats)
+        counts = Counter(self._works[number].deployment.priority for seats in clusters for number, _ in seats or ())
         return tuple(counts[each] for each in self._priorities)
 
     def _empty(self, position: int, seats: _Seats) -> None:
@@ -204,13 +229,48 @@ class Repacker:
         start = self._numbers.below(len(self._short))
         return (self._short * 2)[start : start + min(OTHERS, len(self._short))]
 
-    def _return_to(self, best: _State) -> None:
-        """Take back what has led to nothing better."""
-        changed = [position for position, seats in best.seats.items() if self._state.seats[position] != seats]
-        for position in changed:
+    def _return(self, state: _State, clusters: Iterable[int]) -> None:
+        """Let some clusters be as they were."""
+        clusters = list(clusters)
+        for position in clusters:
             self._empty(position, self._state.seats[position])
-        for position in changed:
-            self._put(position, best.seats[position])
+        for position in clusters:
+            self._put(position, state.seats[position])
+
+    def _parts(self, start: _State) -> list[list[int]]:
+        """Return the clusters that have changed, as far as they hang together: one cannot be as it was without all.
+
+        Clusters do through every deployment of which they hold more or less, those with limits through all of these.
+        """
+        holders: dict[int, list[int]] = {}
+        for position in start.changed(self._state):
+            before, after = (Counter(number for number, _ in each.seats[position]) for each in (start, self._state))
+            for number in before.keys() | after.keys():
+                if before[number] != after[number]:
+                    key = -1 if self._works[number].account is not None else number
+                    holders.setdefault(key, []).append(position)
+        part_of = {position: [position] for position in start.changed(self._state)}
+        for _, positions in sorted(holders.items()):
+            merged = sorted({each for position in positions for each in part_of[position]})
+            part_of.update(dict.fromkeys(merged, merged))
+        return [part for position, part in sorted(part_of.items()) if part[0] == position]
+
+    def _spread(self, start: _State) -> None:
+        """Let what has come to a cluster go wherever it would have gone, now that there is room for all."""
+        for position in sorted(self._state.seats):
+            self._placer.freed(position)
+        for position in start.changed(self._state):
+            more = Counter(number for number, _ in self._state.seats[position])
+            more.subtract(number for number, _ in start.seats[position])
+            for number, spot in list(self._state.seats[position]):
+                if more[number] > 0:
+                    more[number] -= 1
+                    self._placer.unseat(self._works[number], spot)
+                    self._state.seats[position].remove((number, spot))
+                    found = next(self._placer.fill(self._works[number]), spot)
+                    if found is spot:
+                        self._placer.seat(self._works[number], spot)
+                    self._state.seats.setdefault(found[0], []).append((number, found))
 
     def _settle(self) -> None:
         """Make it final: a replica that is still somewhere on its cluster keeps its turn, the others follow."""

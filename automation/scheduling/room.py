@@ -169,10 +169,14 @@ class RoomExplainer:
 
     @cached_property
     def _placed(self) -> Mapping[Pod, NamespacedName]:
-        """The first deployment of which each kind of pod is new, or changed in its place."""
+        """The first deployment of which each kind of pod is new, changed in its place, or waits for others to go."""
         found: dict[Pod, NamespacedName] = {}
         for key, work in sorted(self._works.items()):
-            for position, options in (*(new.spot for new in work.new), *(spot for _, spot, _ in work.changed)):
+            for position, options in (
+                *(new.spot for new in work.new),
+                *(spot for _, spot, _ in work.changed),
+                *(awaited.spot for awaited in work.awaited),
+            ):
                 for number, demand, _ in adds_of(options):
                     found.setdefault((position, number, demand), key)
         return found

@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, groupby
 
+from automation.scheduling import repack
 from automation.scheduling.assemble import Assembly
 from automation.scheduling.augment import Augmenter
 from automation.scheduling.bill import Bill
@@ -101,6 +102,7 @@ class Pass:
         )
         self.placer = Placer(self.filters, self.ledger, self.limits, snapshot.options.strategy)
         self.moves = Moves(self.filters, self.placer, self.judge, by_readiness=not compatible)
+        self._looks = repack.LOOKS
         self.surges = Surges(snapshot.options.max_surge, snapshot.options.max_surge_per_cluster)
         self.works: dict[NamespacedName, Work] = {}
         self.live: dict[NamespacedName, list[ExistingReplica]] = {}
@@ -151,7 +153,10 @@ class Pass:
     def _make_room(self, works: Sequence[Work]) -> None:
         """Place what found no room, by moving other new replicas; what changes places may leave room again."""
         Augmenter(self.filters, self.placer).run(works)
-        if Repacker(self.placer, self.ledger, self.snapshot.options.strategy, works).run():
+        repacker = Repacker(self.placer, self.ledger, self.snapshot.options.strategy, works, looks=self._looks)
+        gained = repacker.run()
+        self._looks -= repacker.spent
+        if gained:
             Augmenter(self.filters, self.placer).run(works)
 
     def _move(self, order: Sequence[Work]) -> None:

@@ -5,7 +5,7 @@ is one value. Sequences that have no meaning of their own are sorted by name; th
 pool's devices is the user's and is kept. Where the facts come from is ``build``'s business.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -200,6 +200,15 @@ class Versions:
     driver: Version | None = None
     """The oldest GPU driver of its nodes."""
 
+    @property
+    def all(self) -> tuple[Version, ...]:
+        """Those that somebody says."""
+        return tuple(each for each in (self.api_server, self.kubelet, self.driver) if each is not None)
+
+    def without(self, some: Collection[Version]) -> "Versions":
+        """Return what is left when some do not count."""
+        return Versions(*(None if each in some else each for each in (self.api_server, self.kubelet, self.driver)))
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -230,7 +239,8 @@ class Cluster:
         who = (("API server", self.versions.api_server, API_SERVER), ("oldest kubelet", self.versions.kubelet, KUBELET))
         for name, version, floor in who:
             if version is not None and older(version.text, floor):
-                return f"its {name} is {version.text}, and device claims need {words_of(floor)} or newer"
+                seen = f", as seen at {version.seen:%Y-%m-%d %H:%M} UTC" if version.seen else ""
+                return f"its {name} is {version.text}{seen}, and device claims need {words_of(floor)} or newer"
         return ""
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
@@ -369,11 +379,12 @@ class Snapshot:
     def _counted(self, cluster: Cluster) -> Cluster:
         stale = cluster.seen is not None and not self.options.counts(cluster.seen, self.now)
         forgets = self.options.strategy is Strategy.COMPATIBLE
-        if not stale and not any(pool.refused for pool in cluster.pools):
+        late = [each for each in cluster.versions.all if each.seen and not self.options.counts(each.seen, self.now)]
+        if not stale and not late and not any(pool.refused for pool in cluster.pools):
             return cluster
         pools = []
         for pool in cluster.pools:
             counts = pool.refused is not None and pool.refused.until > self.now and not forgets
             observed = None if stale else pool.observed
             pools.append(replace(pool, observed=observed, refused=pool.refused if counts else None))
-        return replace(cluster, pools=tuple(pools))
+        return replace(cluster, pools=tuple(pools), versions=cluster.versions.without(late))

@@ -23,6 +23,7 @@ from tests.unit.scheduling.builder import (
     cluster,
     deployment,
     engine,
+    gang,
     gpu,
     live,
     member,
@@ -392,6 +393,42 @@ def test_nodes_that_somebody_would_have_to_add_are_held_against_the_budget() -> 
     drained = budgeted(150, [tainted], deployment("d", 1, WHOLE, engine("more", member(8))))
     message = drained.trace["ml", "d"].beyond.message
     assert message == f"would fit on a {more}, {raised} and its taints are tolerated or taken away"
+
+
+def test_a_node_to_be_added_may_bring_others_that_are_declared() -> None:
+    """A gang that needs one node more than the pool may have uses all of those that nobody has used."""
+    fleet = [deployment("a1", 3, WHOLE), deployment("g", 1, gang())]
+
+    def asked(maximum: int, most: float) -> str:
+        made = plan([elastic("a", nodes=0, maximum=maximum, price=10, fabric="x")], fleet, budget=Budget(usd(most)))
+        return made.trace["ml", "g"].beyond.message
+
+    more = "would fit on a with pool gpus from 4 to 5 nodes (10 USD per hour)"
+    assert asked(4, 40) == f"{more}, once the budget is raised to 50 USD per hour"
+    assert asked(4, 50) == more
+
+
+def test_nodes_of_unknown_price_are_not_offered_under_a_budget_without_a_word() -> None:
+    """Whoever added them would be refused for the price."""
+    message = budgeted(1000, [elastic("a", nodes=0, maximum=0, price=None)]).trace["ml", "d"].beyond.message
+    assert message == (
+        "would fit on a with pool gpus from 0 to 1 nodes (price unknown),"
+        " once the price of pool a/gpus is known: write its `pricePerHour`"
+    )
+
+
+def test_every_limit_that_ends_is_named() -> None:
+    """The deployment's own and the quota of its namespace, and both of a quota's kinds."""
+    wanted = deployment("d", 2, WHOLE, max_cost_per_hour=usd(80))
+    made = plan([paid("a")], [wanted], quotas={"ml": Quota({"nvidia-h100": 8})})
+    assert made.trace[wanted.key].beyond.message == (
+        "would fit on a once the limit of deployment ml/d is raised to 160 USD per hour"
+        " and the quota of namespace ml is raised to 16 devices of nvidia-h100"
+    )
+    both = plan([paid("a")], [deployment("d", 2, WHOLE)], quotas={"ml": Quota({"nvidia-h100": 8}, 1)})
+    message = both.trace["ml", "d"].beyond.message
+    assert "is raised to 16 devices of nvidia-h100 and " in message
+    assert "2 nodes" in message
 
 
 def test_what_a_change_in_place_frees_of_the_budget_is_there_in_the_same_plan() -> None:

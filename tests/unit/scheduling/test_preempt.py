@@ -273,3 +273,13 @@ def test_a_cluster_is_looked_at_again_only_when_somebody_went_there(monkeypatch:
     low = [live(replace(LOW, replicas=6), name, index) for name in "abc" for index in range(2)]
     made = preempting([nodes(2, name) for name in "abc"], [replace(LOW, replicas=6), replace(HIGH, replicas=3)], low)
     assert victims(made) == ["ml/low/a/0", "ml/low/a/1", "ml/low/b/1"]
+
+
+def test_a_refusal_names_whose_pods_wait_for_others_to_go() -> None:
+    """They are promised their place, though they are not in the plan yet."""
+    small, one = deployment("sm", 3, engine("main", member(1))), deployment("x", 1, engine("main", member(4)))
+    replicas = [live(small, "a", index) for index in range(3)]
+    fleet = snapshot([nodes(3)], [small, HIGH, one], replicas, Options(preemption=True))
+    made = schedule(fleet, evaluate=evaluate)
+    message = made.trace["ml", "x"].verdict("a").message
+    assert "could strand ml/high's 8-device pod" in message

@@ -1,12 +1,14 @@
 """Two clusters filled anew: what must change places at once does, for a gain alone, and nobody pays for it."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from automation.scheduling import repack
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Deployment, Quota, Snapshot, Strategy
+from automation.scheduling.snapshot import Deployment, Options, Quota, Snapshot, Strategy
+from automation.scheduling.verdict import Code
 from tests.laws.test_scheduling_optimum import mixed_fleet
 from tests.unit.scheduling.builder import cluster, deployment, engine, evaluate, live, member, plan, pool, where
 
@@ -81,6 +83,62 @@ def test_quotas_hold_while_places_change() -> None:
         quotas = {ONE.namespace: Quota({"h100": most})}
         made = schedule(replace(fleet, clusters=named, quotas=quotas), evaluate=evaluate)
         assert len(made.placements) == places
+
+
+def test_what_changed_places_is_spread_again() -> None:
+    """Nobody is left with two replicas on one cluster while another one has room and none."""
+    nodes = {"c0": 4, "c1": 4, "c2": 3, "c3": 2}
+    rows = [cluster(name, pool(nodes=each), region="w" if name < "c2" else "e") for name, each in nodes.items()]
+    sizes = {"d0": (3, 2, 1), "d1": (1, 4, 4), "d2": (2, 1, 1), "d3": (1, 2, 1), "d4": (2, 8, 4), "d5": (2, 1, 1)}
+    wanted = [
+        deployment(name, replicas, engine("main", member(devices), copies=copies))
+        for name, (replicas, devices, copies) in (*sizes.items(), ("d6", (3, 8, 1)))
+    ]
+    made = plan(rows, wanted)
+    for trace in made.trace.values():
+        most = max((verdict.taken for verdict in trace.verdicts), default=0)
+        assert most < 2 or not any(verdict.code is Code.FITS for verdict in trace.verdicts), trace.deployment
+
+
+def test_what_has_no_part_in_a_gain_stays() -> None:
+    """Clusters of another selector are as they would be without the one that gains."""
+
+    def fleet(*more: Deployment) -> list[str]:
+        two, five = (cluster(f"r{each}", pool(nodes=each), labels={"t": "r"}) for each in (2, 5))
+        others = [cluster(f"s{each}", pool(nodes=2, price=Decimal(10 + each)), labels={"t": "s"}) for each in range(6)]
+        wanted = [replace(each, selector={"t": "r"}) for each in (ONE, TWO, *more)]
+        ones = [replace(whole(f"p{each:02}", 1), selector={"t": "s"}) for each in range(14)]
+        return where(plan([two, five, *others], [*wanted, *ones]))
+
+    without, with_it = fleet(), fleet(FOUR)
+    assert [each for each in with_it if each[0] in "def"] == ["d@r5/0", "e@r5/0", "f@r2/0"]
+    assert [each for each in with_it if each[0] == "p"] == [each for each in without if each[0] == "p"]
+
+
+def test_equal_replicas_do_not_try_to_change_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing would be gained however often they did."""
+    monkeypatch.setattr(repack.Repacker, "_try", lambda _: pytest.fail("it tried"))
+    made = plan([cluster("a", pool(nodes=4)), cluster("b", pool(nodes=5))], [whole("d", 1, 6), whole("e", 1, 4)])
+    assert len(made.placements) == 9
+
+
+def test_priorities_share_the_looks_of_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where those of a higher one may have others go, they are placed one after the other."""
+    given: list[int] = []
+    run = repack.Repacker.run
+
+    def watched(self: repack.Repacker) -> bool:
+        given.append(self._looks)
+        return run(self)
+
+    monkeypatch.setattr(repack.Repacker, "run", watched)
+    monkeypatch.setattr(repack, "LOOKS", 500)
+    wanted = [whole(f"{name}{level}", copies, 3, level) for level in (0, 1) for name, copies in (("d", 1), ("e", 3))]
+    rows = [cluster("a", pool(nodes=5)), cluster("b", pool(nodes=4))]
+    fleet = Snapshot(tuple(rows), tuple(wanted), options=Options(preemption=True))
+    schedule(fleet, evaluate=evaluate)
+    assert given[0] == 500
+    assert given[1] < 500
 
 
 LEAST = 6_000
