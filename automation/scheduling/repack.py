@@ -256,14 +256,17 @@ class Repacker:
         return [part for position, part in sorted(part_of.items()) if part[0] == position]
 
     def _spread(self, start: _State) -> None:
-        """Let what has come to a cluster go wherever it would have gone, now that there is room for all."""
+        """Let what has come to a cluster go wherever it would have gone, now that there is room for all.
+
+        The last replica of a cluster stays: one that is empty in the end must not have been in the answer.
+        """
         for position in sorted(self._state.seats):
             self._placer.freed(position)
         for position in start.changed(self._state):
             more = Counter(number for number, _ in self._state.seats[position])
             more.subtract(number for number, _ in start.seats[position])
             for number, spot in list(self._state.seats[position]):
-                if more[number] > 0:
+                if more[number] > 0 and len(self._state.seats[position]) > 1:
                     more[number] -= 1
                     self._placer.unseat(self._works[number], spot)
                     self._state.seats[position].remove((number, spot))
