@@ -8,7 +8,7 @@ take too long for every ``make test``; ``make crash`` runs them.
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,16 +111,16 @@ POINTS = (
     *(Point(f"{step}, {victim}", holds, victim) for step, holds in STEPS.items() for victim in Victim),
     *(Point(f"network, {victim}", NETWORK, victim, another_cluster) for victim in Victim),
 )
-EVERY_TIME = {f"network, {Victim.ENGINE}", f"retire, {Victim.DRIVER}"}
+MARKS: Mapping[str, Sequence[pytest.MarkDecorator]] = {
+    f"network, {Victim.ENGINE}": [pytest.mark.lives],
+    f"retire, {Victim.DRIVER}": [],
+}
 """The two that show most: what has no name in the cloud is made twice first, traffic is lost first."""
 
 
 @pytest.mark.parametrize(
     "point",
-    [
-        pytest.param(point, id=point.name, marks=() if point.name in EVERY_TIME else pytest.mark.crash)
-        for point in POINTS
-    ],
+    [pytest.param(point, id=point.name, marks=MARKS.get(point.name, [pytest.mark.crash])) for point in POINTS],
 )
 def test_a_run_that_is_cut_off_is_repaired_by_the_next(run: FleetRun, point: Point) -> None:
     """Nothing is lost, doubled or orphaned, traffic goes on, and the second run ends what the first one began."""
