@@ -86,6 +86,8 @@ class Repacker:
         """Clusters in use of those that are allowed, which is a set of all clusters."""
         self._numbers = _Numbers()
         self._given = self._looks = min(looks, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
+        self._ended = [not placer.within(work) for work in works]
+        """Whether limits let no more of a deployment be anywhere: changing places is about room alone."""
         self._short: list[int] = []
         """The deployments that lack a place which one of the clusters in use could be, in order."""
         self._update(range(len(works)))
@@ -124,7 +126,8 @@ class Repacker:
         for number in numbers:
             where = bisect_left(self._short, number)
             known = self._short[where : where + 1] == [number]
-            lacks = bool(self._state.lacking[number] and self._clusters_of(self._works[number]))
+            lacks = self._state.lacking[number] > 0 and not self._ended[number]
+            lacks = lacks and bool(self._clusters_of(self._works[number]))
             if lacks and not known:
                 self._short.insert(where, number)
             elif known and not lacks:

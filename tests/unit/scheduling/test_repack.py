@@ -122,6 +122,14 @@ def test_equal_replicas_do_not_try_to_change_places(monkeypatch: pytest.MonkeyPa
     assert len(made.placements) == 9
 
 
+def test_those_whose_limits_end_do_not_try_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they lack is not room."""
+    monkeypatch.setattr(repack.Repacker, "_try", lambda _: pytest.fail("it tried"))
+    gpus = cluster("b", pool("gpus", replace(LARGE.pools[0].devices[0], accelerator="h100"), nodes=9))
+    fleet = Snapshot((gpus,), (ONE, TWO, whole("e", 1, 3)), quotas={ONE.namespace: Quota({"h100": 32})})
+    assert len(schedule(fleet, evaluate=evaluate).placements) == 4
+
+
 def test_priorities_share_the_looks_of_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where those of a higher one may have others go, they are placed one after the other."""
     given: list[int] = []
