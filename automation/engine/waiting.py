@@ -1,8 +1,8 @@
 """Lets the SDK wait for a program's outputs in time that grows with their number.
 
 At the end of a program the SDK waits until the first of its outputs is there, takes it off, and waits for the others in
-the same way: it looks at all that are left for each of them, 300,000 times for the 600 outputs of a small fleet (SDK
-3.253). Waiting until all are there, or one fails, is the same wait once.
+the same way: it looks at all that are left for each of them, 300,000 times for a fleet of 236 resources (SDK
+3.272). Waiting until all are there, or one fails, is the same wait once.
 """
 
 import asyncio

@@ -67,12 +67,7 @@ class Bill:
         """
         self._catch_up()
         cluster = self._filters.clusters[position]
-        grown = [
-            replace(pool, maximum=pool.maximum + nodes.get(number, 0), realised=pool.realised + nodes.get(number, 0))
-            if not pool.scales
-            else replace(pool, maximum=pool.maximum + nodes.get(number, 0))
-            for number, pool in enumerate(cluster.pools)
-        ]
+        grown = [_grown(pool, nodes.get(number, 0)) for number, pool in enumerate(cluster.pools)]
         more, unpriced = self._more(position, adds, grown)
         if self._holds(more, unpriced):
             return ""
@@ -154,6 +149,12 @@ class Bill:
 def _counts(cluster: Cluster, pool: Pool) -> bool:
     """Whether a pool is on a bill that is to come."""
     return cluster.state not in {ClusterState.LOST, ClusterState.GOING_AWAY} and not pool.leaving
+
+
+def _grown(pool: Pool, more: int) -> Pool:
+    """Return a pool with so many more nodes; those of one that does not scale are there at once."""
+    there = 0 if pool.scales else more
+    return replace(pool, maximum=pool.maximum + more, realised=pool.realised + there)
 
 
 def running(pool: Pool, pods: int) -> int:

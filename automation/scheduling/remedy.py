@@ -6,7 +6,7 @@ never fits, because no cluster has such devices, and what came closest is said. 
 are asked again with the changes made, so a remedy that is named is one that works.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -280,19 +280,20 @@ class Remedies:
             return ""
         pools = {pool.name: number for number, pool in enumerate(self._filters.clusters[position].pools)}
         nodes = {pools[each.pool]: each.more for each in growth}
-        with self._with_nodes(position, nodes):
+        loads = self._ledger.loads[position]
+        with self._nodes_kept(position):
+            for number, more in nodes.items():
+                loads[number].nodes += more
             options = self._ledger.room(position, hosting)
         assert options is not None  # that is what they grow for
         return self._bill.lifted(position, adds_of(options), nodes)
 
     @contextmanager
-    def _with_nodes(self, position: int, nodes: Mapping[int, int]) -> Generator[None]:
-        """Let pools have more nodes, for a while."""
+    def _nodes_kept(self, position: int) -> Generator[None]:
+        """Let pools have other numbers of nodes, for a while."""
         loads = self._ledger.loads[position]
         before = [load.nodes for load in loads]
         try:
-            for number, more in nodes.items():
-                loads[number].nodes += more
             yield
         finally:
             for load, number in zip(loads, before, strict=True):
@@ -312,9 +313,8 @@ class Remedies:
         Empty when it fits without any, or with none that would help.
         """
         loads = self._ledger.loads[position]
-        before = [load.nodes for load in loads]
         used = sorted({pool for options in hosting for option in options for pool, _, _ in option.adds})
-        try:
+        with self._nodes_kept(position):
             if self._fits(position, hosting, base, (), 0):
                 return ()
             # With a node for every pod there is always room, whatever else is on the pool.
@@ -330,9 +330,6 @@ class Remedies:
             if not found:
                 return ()
             number, pools = min(found)
-        finally:
-            for load, nodes in zip(loads, before, strict=True):
-                load.nodes = nodes
         return tuple(self._growth(position, pool, base[pool], number) for pool in pools)
 
     def _growth(self, position: int, pool: int, nodes: int, more: int) -> Growth:

@@ -15,7 +15,7 @@ of looks, never by time, so the answer is the same on every machine.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from automation.scheduling.hosting import Spot
 from automation.scheduling.ledger import Ledger
@@ -34,6 +34,8 @@ OTHERS = 16
 
 _Seats = list[tuple[int, Spot]]
 """New replicas of one cluster: whose, by number, and where."""
+_Places = dict[int, _Seats]
+"""Where new replicas are, by cluster."""
 
 
 @dataclass(slots=True)
@@ -48,22 +50,6 @@ class _Numbers:
         return self._state % limit
 
 
-@dataclass(slots=True)
-class _State:
-    """Where new replicas are, by cluster, and how many each deployment lacks."""
-
-    seats: dict[int, _Seats] = field(default_factory=dict)
-    lacking: list[int] = field(default_factory=list)
-
-    def copy(self) -> "_State":
-        """Return one that does not change with this."""
-        return _State({position: list(seats) for position, seats in self.seats.items()}, list(self.lacking))
-
-    def changed(self, other: "_State") -> list[int]:
-        """Return the clusters on which another state differs, of those that this one has."""
-        return [position for position in sorted(self.seats) if self.seats[position] != other.seats[position]]
-
-
 class Repacker:
     """Repacks the new replicas of some deployments, given in the order of placing."""
 
@@ -75,17 +61,18 @@ class Repacker:
         self._ledger = ledger
         self._works = works
         self._packs = [strategy_for(work.deployment, strategy) is Strategy.PACK for work in works]
-        self._state = _State(lacking=[work.lacking[Reason.PLACED] for work in works])
+        self._lacking = [work.lacking[Reason.PLACED] for work in works]
+        self._seats: _Places = {}
         for number, work in enumerate(works):
             for pending in work.pending:
                 if pending.reason is Reason.PLACED:
-                    self._state.seats.setdefault(pending.spot[0], []).append((number, pending.spot))
-        self._used = sorted(self._state.seats)
+                    self._seats.setdefault(pending.spot[0], []).append((number, pending.spot))
+        self._used = sorted(self._seats)
         self._priorities = sorted({work.deployment.priority for work in works}, reverse=True)
         self._near: dict[int, list[int]] = {}
         """Clusters in use of those that are allowed, which is a set of all clusters."""
         self._numbers = _Numbers()
-        self._given = self._looks = min(looks, LOOKS_PER_REPLICA * sum(map(len, self._state.seats.values())))
+        self._given = self._looks = min(looks, LOOKS_PER_REPLICA * sum(map(len, self._seats.values())))
         self._ended = [not placer.within(work) for work in works]
         """Whether limits let no more of a deployment be anywhere: changing places is about room alone."""
         self._short: list[int] = []
@@ -96,15 +83,15 @@ class Repacker:
         """Place more, or of a higher priority; say whether any was."""
         if not self._differ():
             return False
-        start = best = self._state.copy()
+        start = best = _copy(self._seats)
         while self._short and self._looks > 0:
             if self._try():
-                best = self._state.copy()
-        self._return(best, best.changed(self._state))
+                best = _copy(self._seats)
+        self._return(best, _changed(best, self._seats))
         if best is start:
             return False
         for clusters in self._parts(start):
-            if self._worth(map(start.seats.get, clusters)) == self._worth(map(self._state.seats.get, clusters)):
+            if self._worth(map(start.get, clusters)) == self._worth(map(self._seats.get, clusters)):
                 self._return(start, clusters)
         self._spread(start)
         self._settle()
@@ -117,7 +104,7 @@ class Repacker:
 
     def _differ(self) -> bool:
         """Whether there are two kinds of replicas: equal ones gain nothing by changing places."""
-        concerned = {number for seats in self._state.seats.values() for number, _ in seats}.union(self._short)
+        concerned = {number for seats in self._seats.values() for number, _ in seats}.union(self._short)
         works = [self._works[number] for number in concerned]
         return len({(work.need.number, work.deployment.priority, work.allowed) for work in works}) > 1
 
@@ -126,7 +113,7 @@ class Repacker:
         for number in numbers:
             where = bisect_left(self._short, number)
             known = self._short[where : where + 1] == [number]
-            lacks = self._state.lacking[number] > 0 and not self._ended[number]
+            lacks = self._lacking[number] > 0 and not self._ended[number]
             lacks = lacks and bool(self._clusters_of(self._works[number]))
             if lacks and not known:
                 self._short.insert(where, number)
@@ -144,29 +131,29 @@ class Repacker:
         """Fill two clusters anew, unless less would be placed then; say whether more is."""
         first = self._one_of(self._short)
         chosen = self._choose(first)
-        before = {position: self._state.seats[position] for position in chosen}
+        before = {position: self._seats[position] for position in chosen}
         for position, seats in before.items():
             self._empty(position, seats)
         lifted = dict.fromkeys(number for seats in before.values() for number, _ in seats)
         lifted.pop(first, None)
         had = self._worth(before.values())
         self._fill(chosen, [first, *self._shuffled(lifted)])
-        others = self._some() if self._worth(self._state.seats[each] for each in chosen) >= had else ()
+        others = self._some() if self._worth(self._seats[each] for each in chosen) >= had else ()
         self._fill(chosen, others)
-        after = [self._state.seats[each] for each in chosen]
+        after = [self._seats[each] for each in chosen]
         worth = self._worth(after)
         if worth >= had and sum(map(len, after)) >= sum(map(len, before.values())) and all(after):
             self._update([first, *lifted, *others])
             return worth > had
         for position, seats in before.items():
-            self._empty(position, self._state.seats[position])
+            self._empty(position, self._seats[position])
             self._put(position, seats)
         return False
 
     def _choose(self, first: int) -> list[int]:
         """Choose a cluster for what lacks a place, and one for what leaves it."""
         one = self._one_of(self._clusters_of(self._works[first]))
-        whose, _ = self._state.seats[one][self._numbers.below(len(self._state.seats[one]))]
+        whose, _ = self._seats[one][self._numbers.below(len(self._seats[one]))]
         other = self._one_of(self._clusters_of(self._works[whose]))
         return [one] if one == other else [one, other]
 
@@ -175,7 +162,7 @@ class Repacker:
         for number in order:
             work = self._works[number]
             full: set[int] = set()
-            while self._state.lacking[number]:
+            while self._lacking[number]:
                 spots = list(self._spots(work, [each for each in chosen if each not in full], full))
                 if not spots:
                     break
@@ -211,14 +198,14 @@ class Repacker:
     def _empty(self, position: int, seats: _Seats) -> None:
         for number, spot in seats:
             self._placer.seat(self._works[number], spot, times=-1)
-            self._state.lacking[number] += 1
-        self._state.seats[position] = []
+            self._lacking[number] += 1
+        self._seats[position] = []
 
     def _put(self, position: int, seats: _Seats) -> None:
         for number, spot in seats:
             self._placer.seat(self._works[number], spot)
-            self._state.lacking[number] -= 1
-        self._state.seats[position] = [*self._state.seats[position], *seats]
+            self._lacking[number] -= 1
+        self._seats[position] = [*self._seats[position], *seats]
 
     def _one_of(self, rows: Sequence[int]) -> int:
         return rows[self._numbers.below(len(rows))]
@@ -232,58 +219,67 @@ class Repacker:
         start = self._numbers.below(len(self._short))
         return (self._short * 2)[start : start + min(OTHERS, len(self._short))]
 
-    def _return(self, state: _State, clusters: Iterable[int]) -> None:
+    def _return(self, places: _Places, clusters: Iterable[int]) -> None:
         """Let some clusters be as they were."""
         clusters = list(clusters)
         for position in clusters:
-            self._empty(position, self._state.seats[position])
+            self._empty(position, self._seats[position])
         for position in clusters:
-            self._put(position, state.seats[position])
+            self._put(position, places[position])
 
-    def _parts(self, start: _State) -> list[list[int]]:
+    def _parts(self, start: _Places) -> list[list[int]]:
         """Return the clusters that have changed, as far as they hang together: one cannot be as it was without all.
 
         Clusters do through every deployment of which they hold more or less, those with limits through all of these.
         """
         holders: dict[int, list[int]] = {}
-        for position in start.changed(self._state):
-            before, after = (Counter(number for number, _ in each.seats[position]) for each in (start, self._state))
+        for position in _changed(start, self._seats):
+            before, after = (Counter(number for number, _ in each[position]) for each in (start, self._seats))
             for number in before.keys() | after.keys():
                 if before[number] != after[number]:
                     key = -1 if self._works[number].account is not None else number
                     holders.setdefault(key, []).append(position)
-        part_of = {position: [position] for position in start.changed(self._state)}
+        part_of = {position: [position] for position in _changed(start, self._seats)}
         for _, positions in sorted(holders.items()):
             merged = sorted({each for position in positions for each in part_of[position]})
             part_of.update(dict.fromkeys(merged, merged))
         return [part for position, part in sorted(part_of.items()) if part[0] == position]
 
-    def _spread(self, start: _State) -> None:
+    def _spread(self, start: _Places) -> None:
         """Let what has come to a cluster go wherever it would have gone, now that there is room for all.
 
         The last replica of a cluster stays: one that is empty in the end must not have been in the answer.
         """
-        for position in sorted(self._state.seats):
+        for position in sorted(self._seats):
             self._placer.freed(position)
-        for position in start.changed(self._state):
-            more = Counter(number for number, _ in self._state.seats[position])
-            more.subtract(number for number, _ in start.seats[position])
-            for number, spot in list(self._state.seats[position]):
-                if more[number] > 0 and len(self._state.seats[position]) > 1:
+        for position in _changed(start, self._seats):
+            more = Counter(number for number, _ in self._seats[position])
+            more.subtract(number for number, _ in start[position])
+            for number, spot in list(self._seats[position]):
+                if more[number] > 0 and len(self._seats[position]) > 1:
                     more[number] -= 1
                     self._placer.unseat(self._works[number], spot)
-                    self._state.seats[position].remove((number, spot))
+                    self._seats[position].remove((number, spot))
                     found = next(self._placer.fill(self._works[number]), spot)
                     if found is spot:
                         self._placer.seat(self._works[number], spot)
-                    self._state.seats.setdefault(found[0], []).append((number, found))
+                    self._seats.setdefault(found[0], []).append((number, found))
 
     def _settle(self) -> None:
         """Make it final: a replica that is still somewhere on its cluster keeps its turn, the others follow."""
         spots: dict[int, list[Spot]] = {}
-        for position, seats in sorted(self._state.seats.items()):
-            self._placer.freed(position)
+        for _, seats in sorted(self._seats.items()):
             for number, spot in seats:
                 spots.setdefault(number, []).append(spot)
         for number, work in enumerate(self._works):
             work.repend(spots.get(number, []), Reason.PLACED)
+
+
+def _copy(places: _Places) -> _Places:
+    """Return one that does not change with it."""
+    return {position: list(seats) for position, seats in places.items()}
+
+
+def _changed(before: _Places, after: _Places) -> list[int]:
+    """Return the clusters on which two states differ, of those that the first has."""
+    return [position for position in sorted(before) if before[position] != after[position]]
