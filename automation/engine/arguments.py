@@ -1,6 +1,6 @@
-"""Arguments of the engine's operations on its command line."""
+"""Arguments of the engine's operations on its command line, and the settings that go with them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from automation.engine.runner import PolicyPackRef
 
@@ -30,3 +30,20 @@ def operation_options(
     if go_on:
         options.append("--continue-on-error")
     return options
+
+
+def only_looks(args: Sequence[str]) -> bool:
+    """Whether an operation changes nothing, not even the state."""
+    return args[0] == "preview" or "--preview-only" in args
+
+
+def operation_settings(args: Sequence[str]) -> Mapping[str, str]:
+    """Return the variables of the environment of the operation ``args``.
+
+    The engine makes the whole state anew at every step and checks it; in a preview, which throws it away, that is half
+    of its work (3.274.1). So a preview makes it once, at its end. Where something is left out, others may refer to what
+    is missing then: that is still found at the step in which it happens.
+    """
+    if only_looks(args) and not any(each.startswith("--exclude=") for each in args):
+        return {"PULUMI_SKIP_CHECKPOINTS": "true"}
+    return {}

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from automation.engine.arguments import nothing, operation_options
+from automation.engine.arguments import nothing, only_looks, operation_options, operation_settings
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.complaints import cancelled, complaint, is_torn
 from automation.engine.disk_room import DiskRoom, disk_room
@@ -318,7 +318,7 @@ class PulumiRunner:
     def _room(self, stack: StackName, args: Sequence[str]) -> AbstractContextManager[DiskRoom | None]:
         """Keep room for the state of a folder backend while the engine may write it."""
         backend = self._folder_backend()
-        if backend is None or args[0] == "preview" or "--preview-only" in args:
+        if backend is None or only_looks(args):
             return nullcontext()
         return disk_room(backend.root, name=str(stack), state=backend.size(stack), interruption=self.interruption)
 
@@ -347,7 +347,7 @@ class PulumiRunner:
                     self._cli,
                     ["--non-interactive", *args],
                     cwd=self._project,
-                    env=self._environment,
+                    env={**self._environment, **operation_settings(args)},
                     interruption=self.interruption,
                     timeout=self._timeout,
                     stdin=stdin,
