@@ -136,7 +136,7 @@ class _StepRun:
             self.shard.stack,
             GuardedProgram(self.session, checkpoint, self._program()),
             exclude=sorted(left),
-            refresh=self._reads,
+            refresh=self._reads_again(preview),
             continue_on_error=self.step.continue_on_error,
             listener=self.session.reporter.event,
         )
@@ -176,6 +176,14 @@ class _StepRun:
         return preview_shard(
             self.session, self.situation, self.shard, self._program(), refresh=refresh, policy_pack=pack
         )
+
+    def _reads_again(self, preview: Preview) -> bool:
+        """Whether to store what the real resources are.
+
+        The preview has just read them. Where all is as the state has it, reading again changes nothing and costs much:
+        the engine writes the whole state after each resource.
+        """
+        return self._reads and (preview.drifted or self.plan.refresh is Refresh.ALWAYS)
 
     @property
     def _reads(self) -> bool:

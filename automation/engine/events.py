@@ -123,7 +123,8 @@ class ResourceStep:
     """One operation on one resource, planned or done.
 
     ``provider`` and ``parent`` are URNs, empty when there is none. ``inputs`` and ``outputs`` are the new state's
-    (the old one's for a deletion), ``old_inputs`` the old state's; secrets in them read ``[secret]``.
+    (the old one's for a deletion), ``old_inputs`` the old state's; secrets in them read ``[secret]``. ``drifted`` says
+    of a refresh that what was read is not what the state has, or is not there.
     """
 
     urn: str
@@ -142,6 +143,7 @@ class ResourceStep:
     outputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
     old_inputs: Mapping[str, Any] = field(default_factory=empty, repr=False)
     init_errors: tuple[str, ...] = ()
+    drifted: bool = False
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ they are. Nothing here imports Pulumi, so that reading a plan costs no SDK.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import (
@@ -147,6 +147,14 @@ class Preview(Outcome):
 
     refused: tuple[str, ...] = ()
 
+    @property
+    def drifted(self) -> bool:
+        """Whether what was read may differ from the state, so that an update from the state alone may do otherwise.
+
+        Secrets cannot be compared here: where one is to be changed, it may be because of what was read.
+        """
+        return any(step.drifted or (step.op in _CHANGES_OLD and _has_secrets(step)) for step in self.steps)
+
     def _consequence(self) -> str:
         return "Nothing was changed."
 
@@ -165,6 +173,25 @@ class Applied(Outcome):
             if done
             else "Nothing was changed."
         )
+
+
+_CHANGES_OLD = frozenset(op for op in Op if op.changes and op not in {Op.CREATE, Op.IMPORT, Op.DELETE})
+_MASKED = "[secret]"
+
+
+def _has_secrets(value: Any) -> bool:
+    """Whether a step, or a value in one, holds a secret."""
+    match value:
+        case ResourceStep():
+            return any(map(_has_secrets, (value.old_inputs, value.inputs, value.outputs)))
+        case str():
+            return value == _MASKED
+        case Mapping():
+            return any(map(_has_secrets, value.values()))
+        case Sequence():
+            return any(map(_has_secrets, value))
+        case _:
+            return False
 
 
 class Runner(Protocol):

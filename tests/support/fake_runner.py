@@ -47,6 +47,8 @@ class FakeRunner:
         self.faults = Faults()
         self.calls: list[str] = []
         self.programs: list[ShardProgram] = []
+        self.stored: list[StackName] = []
+        """The stacks whose updates stored what the clouds say."""
         self.before = before
         """Called with every operation before it is done, so that a test can do what another run does meanwhile."""
 
@@ -153,7 +155,10 @@ class FakeRunner:
         found = self._called("preview", stack)
         registered = self._registered(stack, program)
         story = Story(listener)
-        story.plan(actions_of(self._seen(found, exclude, refresh), registered), exclude)
+        seen = self._seen(found, exclude, refresh)
+        if refresh:
+            story.read(found.resources, seen)
+        story.plan(actions_of(seen, registered), exclude)
         if policy_pack is not None:
             story.judge(registered, self.faults.forbidden)
         return story.end(preview=True).preview(stack, seconds=0)
@@ -172,6 +177,8 @@ class FakeRunner:
         """Make the stack what ``program`` says."""
         del policy_pack
         found = self._worked_on("up", stack)
+        if refresh:
+            self.stored.append(stack)
         registered = self._registered(stack, program)
         found.resources = self._seen(found, exclude, refresh)
         actions = [each for each in actions_of(found.resources, registered) if each.urn not in exclude]

@@ -5,7 +5,7 @@ It follows the real engine in what the driver depends on; ``fake_runner`` says i
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final
 
@@ -139,6 +139,13 @@ class Story:
         for each in left:
             for step in _steps(each):
                 self.done(step, planning=True)
+
+    def read(self, resources: Sequence[Raw], seen: Sequence[Raw]) -> None:
+        """Tell what was read."""
+        real = {each["urn"]: each["inputs"] for each in seen}
+        for each in resources:
+            step = step_of(Action(Op.REFRESH, each["urn"], None, each))
+            self.done(replace(step, drifted=real.get(each["urn"]) != each["inputs"]), planning=True)
 
     def judge(self, registered: Registered, forbidden: set[str]) -> None:
         """Let the policy pack speak."""

@@ -6,6 +6,7 @@ from automation.driver.drift import find_drift
 from automation.driver.refresh import Refresh
 from automation.engine.events import Op
 from components.errors import DriverError
+from components.naming import StackName
 from tests.support.fake_runner_session import FakeDriver
 from tests.support.fake_runner_update import Faults
 
@@ -67,8 +68,18 @@ def test_what_was_changed_behind_our_back_is_put_right(driver: FakeDriver, chang
     plan = driver.plan()
     assert [step.kind.value for step in plan.steps] == ["build"]
     assert driver.up().ok
+    assert driver.runner.stored == [StackName("dev")]
     assert driver.runner.faults == Faults()
     assert driver.plan().empty
+
+
+@pytest.mark.parametrize("refresh", list(Refresh))
+def test_what_is_as_the_state_says_is_not_read_twice(driver: FakeDriver, refresh: Refresh) -> None:
+    """The preview has read it; the update reads it again only for whoever asks for all of it."""
+    driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    assert driver.up(refresh=refresh).ok
+    assert driver.replicas()["ml/qwen/a/1"] == "Serving"
+    assert driver.runner.stored == ([StackName("dev")] if refresh is Refresh.ALWAYS else [])
 
 
 def test_the_rest_of_a_stack_is_looked_at_while_a_cluster_is_silent(driver: FakeDriver) -> None:

@@ -223,6 +223,30 @@ def test_a_provider_without_a_detailed_diff_still_names_what_changes() -> None:
     assert event.step.replace_keys == ("b",)
 
 
+@pytest.mark.parametrize(
+    ("op", "found", "drifted"),
+    [
+        pytest.param("refresh", {}, False, id="as-the-state-says"),
+        pytest.param("refresh", {"outputs": {"uid": "y"}}, True, id="another-output"),
+        pytest.param("refresh", {"inputs": {"image": "2"}}, True, id="another-input"),
+        pytest.param("refresh", {"id": "default/b-main"}, True, id="another-id"),
+        pytest.param("refresh", {"outputs": {}}, True, id="no-outputs"),
+        pytest.param("refresh", {"modified": "2026-01-01T00:00:00Z"}, False, id="another-time"),
+        pytest.param("update", {"inputs": {"image": "2"}}, False, id="no-refresh"),
+        pytest.param("refresh", None, True, id="gone"),
+    ],
+)
+def test_a_refresh_tells_what_is_not_as_the_state_says(
+    op: str, found: dict[str, object] | None, *, drifted: bool
+) -> None:
+    """The engine tells what it had and what it found, and of most it does not say that they differ."""
+    old = {"id": "default/a-main", "inputs": {"image": "1"}, "outputs": {"uid": "x"}}
+    body = metadata(op=op, old=old, new=None if found is None else old | found)
+    event = parse_event({"resOutputsEvent": {"metadata": body}})
+    assert isinstance(event, StepEnds)
+    assert event.step.drifted is drifted
+
+
 def test_a_deletion_is_described_by_its_old_state() -> None:
     """Without a new state the old one tells parent, provider and inputs."""
     event = parse_event({"resOpFailedEvent": {"metadata": metadata(op="delete", new=None), "awaited": True}})

@@ -1,4 +1,4 @@
-"""Only what changes nothing may leave the state unwritten until the end; whatever changes the cloud writes every step."""
+"""What changes nothing may leave the state unwritten until its end; what changes a cloud writes every step."""
 
 from collections.abc import Callable
 from pathlib import Path

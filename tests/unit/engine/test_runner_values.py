@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from automation.engine.events import Diagnostic, DiagnosticSeverity, Level, Op, PolicyFinding
+from automation.engine.events import Diagnostic, DiagnosticSeverity, Level, Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Applied, PolicyReport, Preview, ResourceFailure
 from components.errors import PolicyViolation, ResourceFailed
 from tests.unit.engine.samples import STACK, step, urn
 
 ROLE = "aws:iam/role:Role"
+HIDDEN = {"tags": [{"key": "[secret]"}]}
 
 
 def finding(rule: str) -> PolicyFinding:
@@ -58,6 +60,27 @@ def test_without_a_resource_to_blame_the_engine_speaks() -> None:
         Applied(stack=STACK, ok=False, steps=(), diagnostics=(message,)).require_ok()
     with pytest.raises(ResourceFailed, match="gave no reason"):
         Applied(stack=STACK, ok=False, steps=()).require_ok()
+
+
+@pytest.mark.parametrize(
+    ("planned", "drifted"),
+    [
+        pytest.param(step(Op.SAME, ROLE, "a"), False, id="nothing"),
+        pytest.param(step(Op.REFRESH, ROLE, "a"), False, id="as-the-state-says"),
+        pytest.param(replace(step(Op.REFRESH, ROLE, "a"), drifted=True), True, id="not-as-the-state-says"),
+        pytest.param(step(Op.UPDATE, ROLE, "a"), False, id="edited"),
+        pytest.param(replace(step(Op.UPDATE, ROLE, "a"), inputs=HIDDEN), True, id="hidden"),
+        pytest.param(replace(step(Op.UPDATE, ROLE, "a"), old_inputs=HIDDEN), True, id="hidden-before"),
+        pytest.param(replace(step(Op.CREATE_REPLACEMENT, ROLE, "a"), outputs=HIDDEN), True, id="hidden-replacement"),
+        pytest.param(replace(step(Op.UNKNOWN, ROLE, "a"), outputs=HIDDEN), True, id="hidden-by-a-newer-engine"),
+        pytest.param(replace(step(Op.CREATE, ROLE, "a"), inputs=HIDDEN), False, id="new-one"),
+        pytest.param(replace(step(Op.DELETE, ROLE, "a"), inputs=HIDDEN), False, id="goes"),
+        pytest.param(replace(step(Op.SAME, ROLE, "a"), inputs=HIDDEN), False, id="secret-stays"),
+    ],
+)
+def test_a_preview_tells_whether_an_update_has_to_read_again(planned: ResourceStep, *, drifted: bool) -> None:
+    """What was read differs from the state, or may: secrets cannot be compared."""
+    assert Preview(stack=STACK, ok=True, steps=(planned,)).drifted is drifted
 
 
 def test_reading_results_costs_no_engine() -> None:

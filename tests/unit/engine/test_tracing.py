@@ -23,25 +23,9 @@ def test_a_run_sends_no_tracing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_sends_no_stack_of_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """The state would be twice as long, and hold the paths of the machine that ran last."""
-    trace = getattr(resource, "_get_stack_trace")  # noqa: B009 (not public: if it is called otherwise, this has to fail)
-    monkeypatch.setattr(resource, "_get_stack_trace", trace)  # to be as before afterwards
-    assert _Resource().trace.frames
+    for registers in (resource.register_resource, resource.read_resource):
+        assert "_get_stack_trace" in registers.__code__.co_names  # if the SDK calls it otherwise, this has to fail
+    trace = SimpleNamespace(frames=["here"])
+    monkeypatch.setattr(resource, "_get_stack_trace", lambda: trace)  # to be as before afterwards
     with serving(InlineProgram(lambda: None), lambda _: None):
-        assert not _Resource().trace.frames
-
-
-class _Bottom:
-    """The SDK starts at whatever called the third constructor, counted from within."""
-
-    def __init__(self) -> None:
-        self.trace = vars(resource)["_get_stack_trace"]()
-
-
-class _Middle(_Bottom):
-    def __init__(self) -> None:
-        super().__init__()
-
-
-class _Resource(_Middle):
-    def __init__(self) -> None:
-        super().__init__()
+        assert not vars(resource)["_get_stack_trace"]().frames
