@@ -36,12 +36,11 @@ from automation.engine.events import (
     StepFails,
     Unread,
 )
+from automation.engine.read_back import differs
 
 _COLOUR = re.compile(r"<\{%.*?%\}>")
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _ENVELOPE = frozenset({"sequence", "timestamp"})
-_READ = ("id", "inputs", "outputs")
-"""What a provider tells of a resource that it reads."""
 
 
 def parse_event(raw: Mapping[str, Any]) -> Event:
@@ -69,10 +68,11 @@ def _step(metadata: Mapping[str, Any]) -> ResourceStep:
     old, new = metadata.get("old") or {}, metadata.get("new") or {}
     state = new or old
     reference = state.get("provider") or metadata.get("provider") or ""
+    type_ = metadata.get("type") or state.get("type") or ""
     op = _enum(Op, metadata.get("op"), Op.UNKNOWN)
     return ResourceStep(
         urn=metadata["urn"],
-        type=metadata.get("type") or state.get("type") or "",
+        type=type_,
         op=op,
         provider=provider_urn(reference),
         parent=state.get("parent") or "",
@@ -87,7 +87,7 @@ def _step(metadata: Mapping[str, Any]) -> ResourceStep:
         outputs=state.get("outputs") or EMPTY,
         old_inputs=old.get("inputs") or EMPTY,
         init_errors=tuple(plain(error) for error in state.get("initErrors") or ()),
-        drifted=op is Op.REFRESH and any((old.get(part) or EMPTY) != (new.get(part) or EMPTY) for part in _READ),
+        drifted=op is Op.REFRESH and differs(type_, old, new),
     )
 
 
