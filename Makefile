@@ -10,6 +10,7 @@ STAMP  := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
+export BERTH_TEST_KUBERNETES_MINOR ?= 1.34
 
 .PHONY: help demo demo-kubernetes test fast engine lives crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
@@ -53,10 +54,10 @@ crash: toolchain ## kill the driver and the engine at every point of a run
 	@$(RUN)/pytest -q -m crash -n 2 $(call again,crash)
 
 toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a local control plane (half an hour, once)
-	@$(RUN)/berth doctor --simulated --kubernetes 1.34 --install --quiet-when-ready
+	@$(RUN)/berth doctor --simulated --kubernetes $(BERTH_TEST_KUBERNETES_MINOR) --install --quiet-when-ready
 
 provider-kubernetes: toolchain-kubernetes ## find, download or build the provider of backed runs too (half an hour more, once)
-	@$(RUN)/berth doctor --backed --kubernetes 1.34 --install --quiet-when-ready
+	@$(RUN)/berth doctor --backed --kubernetes $(BERTH_TEST_KUBERNETES_MINOR) --install --quiet-when-ready
 
 test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine (those with the provider if it is there)
 	@$(RUN)/pytest -q -m kubernetes tests/kubernetes $(call again,kubernetes)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from automation.engine.toolchain.install import ensure_tool, locate_tool
-from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, PROVIDER, kubernetes_tools, minor_of
+from automation.engine.toolchain.kubernetes import PROVIDER, kubernetes_tools
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.toolchain import Source
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
+from tests.support.kubernetes_minor import MINOR
 from tests.support.pod_watch import PodWatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ def programs(tell: Callable[[str], None]) -> Mapping[str, Path]:
     environ = {"PATH": str(Path(given).resolve())} if given else None
     return {
         tool.name: ensure_tool(tool, Layout(ROOT), progress=tell, sources=sources, environ=environ).path
-        for tool in kubernetes_tools(minor_of(DEFAULT_MINOR))
+        for tool in kubernetes_tools(MINOR)
     }
 
 

@@ -17,6 +17,7 @@ from automation.rehearsal.kubernetes.machines import machine
 from automation.scheduling.observation import PoolObservation
 from components.clusters.pool_facts import PoolFacts
 from components.labels import GPU_TAINT_KEY, Label
+from tests.support.kubernetes_minor import MINOR
 from tests.support.platforms import existing, hardware
 from tests.support.processes import soon
 
@@ -85,7 +86,7 @@ def test_what_the_scheduler_gave_to_strangers_is_seen(cluster: LocalCluster) -> 
     seen = look(cluster)
     assert seen.facts.ready.value is True
     assert seen.observation.pools == {"gpu": PoolObservation(2)}
-    assert seen.observation.api_server.startswith("v1.34.")
+    assert seen.observation.api_server.startswith(f"v{MINOR.name}.")
     assert seen.observation.driver == "580.105.8"
 
     run_pod(

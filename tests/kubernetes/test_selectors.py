@@ -26,6 +26,7 @@ from components.cel.allocate import evaluate_all
 from components.cel.device import DeviceView
 from components.cel.problem import SelectorError
 from components.cel.selector import Answer, Outcome, Selector, admit, compile_selector
+from tests.support.kubernetes_minor import MINOR
 from tests.support.pod_watch import PodWatch
 from tests.support.random_cases import CASES, SEED, again, examples
 from tests.support.selector_expressions import ATTRIBUTES, CAPACITY, DRIVER, SOUPS, expressions
@@ -34,7 +35,6 @@ from tests.support.selector_trials import SLICES, Asker, Object, Said, Trial, as
 pytestmark = pytest.mark.kubernetes
 
 TABLES: Final = Path(__file__).parents[1] / "unit" / "cel" / "cases"
-MINOR: Final = "1.34"
 ADMITTED: Final = 20 * CASES
 TRIED: Final = 8 * CASES
 DRAWN: Final = 4 * CASES
@@ -94,7 +94,7 @@ def rows() -> list[tuple[str, Mapping[str, Any]]]:
 def compiled(expression: str) -> Selector | None:
     """Compile an expression that the API server takes."""
     try:
-        return compile_selector(expression, minor=MINOR)
+        return compile_selector(expression, minor=MINOR.name)
     except SelectorError:
         return None
 
@@ -126,7 +126,7 @@ def test_what_is_admitted_is_what_the_api_server_takes(
     texts = list(dict.fromkeys(texts))
     found = []
     for text, theirs in zip(texts, asker.admits(texts), strict=True):
-        ours = admit(text, minor=MINOR).error
+        ours = admit(text, minor=MINOR.name).error
         if bool(ours) is not bool(theirs):
             found.append(f"{text!r}: {ours.kind if ours else 'taken'} here, {theirs or 'taken'} there")
     report(found)
@@ -156,7 +156,7 @@ def test_what_a_selector_answers_is_what_the_scheduler_does(
         entry = entries[name]
         said = asker.ask(entry["driver"], [as_device(entry)], [Trial((text,)) for text in texts])
         for text, theirs in zip(texts, said, strict=True):
-            ours = compile_selector(text, minor=MINOR).evaluate(view(entry))
+            ours = compile_selector(text, minor=MINOR.name).evaluate(view(entry))
             outcomes.add(ours.outcome)
             if differs(ours, theirs):
                 found.append(f"{text!r} on {name}: {ours} here, {theirs} there")
@@ -181,7 +181,7 @@ def test_several_selectors_are_joined_in_the_order_of_the_allocator(
     trials = [Trial(some(random.randint(0, 3)), some(random.randint(0, 2))) for _ in range(2 * CASES)]
     found = []
     for trial, theirs in zip(trials, asker.ask(entry["driver"], [as_device(entry)], trials), strict=True):
-        ours = evaluate_all([compile_selector(each, minor=MINOR) for each in trial.all], view(entry))
+        ours = evaluate_all([compile_selector(each, minor=MINOR.name) for each in trial.all], view(entry))
         if differs(ours, theirs):
             found.append(f"{trial}: {ours} here, {theirs} there")
     report(found)
@@ -195,7 +195,7 @@ def test_an_error_beside_a_match_stops_the_scheduler_in_some_order(
     pairs = 0
     for text, entry, poorer in halves(rows):
         good, bad = as_device(entry), as_device(poorer)
-        ours = compile_selector(text, minor=MINOR).evaluate(view(poorer))
+        ours = compile_selector(text, minor=MINOR.name).evaluate(view(poorer))
         (first,) = asker.ask(entry["driver"], [bad, good], [Trial((text,))])
         (last,) = asker.ask(entry["driver"], [good, bad], [Trial((text,))])
         if differs(ours, first) or last.outcome is Outcome.NO_MATCH:

@@ -11,6 +11,8 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.support.kubernetes_minor import MINOR, VARIABLE
+
 _T = TypeVar("_T")
 
 SEED: Final = int(os.environ.get("BERTH_TEST_SEED", "1"))
@@ -40,4 +42,4 @@ def examples(strategy: st.SearchStrategy[_T], number: int) -> list[_T]:
 def again(file: str) -> str:
     """Say how to run the cases of a test module again."""
     run = f"pytest -m kubernetes tests/kubernetes/{Path(file).name}"
-    return f"again: BERTH_TEST_SEED={SEED} BERTH_TEST_CASES={CASES} {run}"
+    return f"again: {VARIABLE}={MINOR.name} BERTH_TEST_SEED={SEED} BERTH_TEST_CASES={CASES} {run}"
