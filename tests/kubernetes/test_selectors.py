@@ -164,6 +164,15 @@ def test_what_a_selector_answers_is_what_the_scheduler_does(
     assert outcomes == set(Outcome)
 
 
+def test_what_is_a_url_does_not_depend_on_the_go_that_builds(asker: Asker) -> None:
+    """Go 1.26 refuses hosts with loose colons where ``godebug`` does not keep what Kubernetes was released with."""
+    entry: Object = {"driver": "plain.example.com"}
+    texts = [f'isURL("http://{host}/")' for host in ("::1", "a:b:80", "a:80:", "[::1]:80", "a:b")]
+    said = asker.ask(entry["driver"], [as_device(entry)], [Trial((text,)) for text in texts])
+    ours = [compile_selector(text, minor=MINOR.name).evaluate(view(entry)).outcome for text in texts]
+    assert [each.outcome for each in said] == ours == [*[Outcome.MATCH] * 4, Outcome.NO_MATCH]
+
+
 def test_several_selectors_are_joined_in_the_order_of_the_allocator(
     asker: Asker, rows: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> None:

@@ -21,16 +21,22 @@ from automation.engine.toolchain.kubernetes import (
 from automation.engine.toolchain.tool import Tool
 from automation.engine.toolchain.version import Platform, Version
 from automation.engine.toolchain.versions import MINIMUM, PULUMI, VERSION
+from components.cel import environment
 from components.errors import UsageError
 
 TOOLS = (PULUMI, *(tool for minor in MINORS.values() for tool in rehearsal_tools(minor)))
 APISERVER = kubernetes_tools(MINORS["1.34"])[1]
+BUILT = tuple(minor for minor in MINORS.values() if minor.module)
+
+
+def go_mod(folder: str) -> str:
+    """Read the go.mod of a wrapper module."""
+    return files("automation.engine.toolchain").joinpath("modules", folder, "go.mod").read_text()
 
 
 def pinned(folder: str) -> dict[str, str]:
-    """Read what a wrapper module requires."""
-    text = files("automation.engine.toolchain").joinpath("modules", folder, "go.mod").read_text()
-    return dict(re.findall(r"^(?:require)?\s*(\S+\.\S+/\S+) (v\S+)", text, re.MULTILINE))
+    """Give what a wrapper module requires."""
+    return dict(re.findall(r"^(?:require)?\s*(\S+\.\S+/\S+) (v\S+)", go_mod(folder), re.MULTILINE))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,12 @@ def pinned(folder: str) -> dict[str, str]:
         pytest.param(ETCD, "go.etcd.io/etcd/server/v3", id="etcd"),
         pytest.param(KWOK, "sigs.k8s.io/kwok", id="kwok"),
         pytest.param(GANG_CONTROLLER, "sigs.k8s.io/lws", id="lws"),
-        pytest.param(APISERVER, "k8s.io/kubernetes", id="kubernetes"),
+        *(
+            pytest.param(tool, "k8s.io/kubernetes", id=f"{tool.name}-{minor.name}")
+            for minor in BUILT
+            for tool in kubernetes_tools(minor)
+            if tool.name.startswith("kube-")
+        ),
     ],
 )
 def test_the_wrapper_module_builds_the_pinned_version(tool: Tool, module: str) -> None:
@@ -60,12 +71,22 @@ def test_the_module_of_the_provider_is_that_of_the_pinned_release() -> None:
 
 def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
     """Kubernetes itself asks for them at v0.0.0, which nobody serves; one of another release may not even compile."""
-    for minor in (each for each in MINORS.values() if each.module):
-        text = files("automation.engine.toolchain").joinpath("modules", minor.module, "go.mod").read_text()
-        replaced = re.findall(r"^(?:replace)?\s*(k8s\.io/\S+) => (\S+) (v\S+)$", text, re.MULTILINE)
+    for minor in BUILT:
+        replaced = re.findall(r"^(?:replace)?\s*(k8s\.io/\S+) => (\S+) (v\S+)$", go_mod(minor.module), re.MULTILINE)
         assert len(replaced) > 20
         assert all(old == new for old, new, _ in replaced)
         assert {found for _, _, found in replaced} == {f"v0.{minor.version.removeprefix('1.')}"}
+
+
+def test_kubernetes_is_built_with_the_settings_of_go_that_it_was_released_with() -> None:
+    """Those of the go.mod of Kubernetes, which Go only heeds in the main module; by them it says what a URL is."""
+    found = {minor.name: re.findall(r"^godebug (\S+)$", go_mod(minor.module), re.MULTILINE) for minor in BUILT}
+    assert found == {"1.34": ["default=go1.24"]}
+
+
+def test_selectors_know_every_minor_of_a_local_control_plane() -> None:
+    """They are compared on each."""
+    assert set(MINORS) <= set(environment.MINORS)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: f"{tool.name}-{tool.version}")

@@ -2,6 +2,9 @@ module berth.invalid/toolchain/kubernetes-1.34
 
 go 1.26.0
 
+// As Kubernetes has it, where it only counts in the main module: it decides what Go's libraries do, such as which URLs parse.
+godebug default=go1.24
+
 replace k8s.io/api => k8s.io/api v0.34.4
 
 replace k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.4
