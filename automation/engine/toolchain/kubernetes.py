@@ -36,7 +36,7 @@ MINORS: Final[Mapping[str, Minor]] = {
     each.name: each
     for each in (
         Minor("1.34", "1.34.4", proven=True, module="kubernetes-1.34"),
-        Minor("1.35", "1.35.4"),
+        Minor("1.35", "1.35.4", proven=True, module="kubernetes-1.35"),
         Minor("1.36", "1.36.3"),
     )
 }

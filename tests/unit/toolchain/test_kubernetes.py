@@ -79,13 +79,14 @@ def test_what_is_published_without_a_checksum_is_not_downloaded(layout: Layout, 
 def test_a_mirror_is_asked_instead_of_the_official_address(layout: Layout, program: Program, said: list[str]) -> None:
     """And the error of a minor that cannot be built says so."""
     go = program("go", "exit 1")
+    without = replace(MINORS["1.36"], module="")
     variables = {"PATH": f"{go.parent}:/bin", "BERTH_KUBERNETES_DOWNLOAD_URL": "http://127.0.0.1:1"}
     with pytest.raises(ToolchainError) as caught:
-        ensure_tool(kubernetes_tools(MINORS["1.35"])[1], layout, progress=said.append, environ=variables)
+        ensure_tool(kubernetes_tools(without)[1], layout, progress=said.append, environ=variables)
     lines = caught.value.summary.splitlines()
-    assert lines[0] == "no kube-apiserver 1.35.4 to be had"
+    assert lines[0] == "no kube-apiserver 1.36.3 to be had"
     assert "http://127.0.0.1:1/ cannot be reached" in lines[2]
-    assert "there is no pinned Go module for kube-apiserver 1.35.4" in lines[3]
+    assert "there is no pinned Go module for kube-apiserver 1.36.3" in lines[3]
 
 
 def test_an_apiserver_of_another_minor_on_path_is_passed_over(

@@ -81,7 +81,7 @@ def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
 def test_kubernetes_is_built_with_the_settings_of_go_that_it_was_released_with() -> None:
     """Those of the go.mod of Kubernetes, which Go only heeds in the main module; by them it says what a URL is."""
     found = {minor.name: re.findall(r"^godebug (\S+)$", go_mod(minor.module), re.MULTILINE) for minor in BUILT}
-    assert found == {"1.34": ["default=go1.24"]}
+    assert found == {"1.34": ["default=go1.24"], "1.35": ["default=go1.25"]}
 
 
 def test_selectors_know_every_minor_of_a_local_control_plane() -> None:
