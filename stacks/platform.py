@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -108,3 +109,21 @@ def _cluster(
             return ExistingCluster(existing).cluster_outputs
         case other:
             raise ConfigError([Problem(Code.SOURCE_UNSUPPORTED, source_unsupported(entry.name, other))])
+
+
+def load_sdk(source: str) -> None:
+    """Load the parts of the SDKs with which a cluster of ``source`` is made.
+
+    They load on first use otherwise, in the middle of a program for which the engine waits.
+    """
+    import pulumi_kubernetes as kubernetes  # noqa: PLC0415 (a slow SDK, for those who need it)
+
+    match source:
+        case "EKS":
+            import pulumi_aws as aws  # noqa: PLC0415 (a slow SDK, for those who need it)
+
+            attrgetter("ec2.Vpc", "efs.FileSystem", "eks.Cluster", "iam.Role")(aws)
+            attrgetter("helm.v3.Release", "storage.v1.StorageClass")(kubernetes)
+        case _:
+            attrgetter("Provider")(kubernetes)
+    attrgetter("apiextensions.v1.CustomResourceDefinition", "core.v1.Namespace")(kubernetes)

@@ -14,7 +14,7 @@ from components.lock import Lock
 from stacks.shard import Shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from stacks.config import ProgramConfig
 
@@ -37,6 +37,7 @@ class ShardProgram:
 
     def __call__(self) -> None:
         """Register everything of the shard."""
+        _wait_for(_AHEAD)
         config_type, program = _program()
         config = config_type.from_pulumi(gated=True, simulated=self.simulated, backed=self.backed)
         self.check(config.secrets)
@@ -50,17 +51,49 @@ class ShardProgram:
 def program_of(session: Session, situation: Situation, lock: Lock, shard: Shard) -> Program:
     """Return a program that builds ``shard`` from ``lock``, by the manifests and the servers of the run."""
     workspace = session.workspace
+    _import_clouds(situation.fleet)
     return ShardProgram(situation.fleet, lock, shard, workspace.simulated, workspace.backed, situation.servers)
+
+
+_AHEAD: list[Thread] = []
+"""What imports ahead in this process."""
 
 
 def import_ahead() -> None:
     """Import what a program needs beside the reading of the state, which mostly waits for the engine."""
+    _import_beside(_program)
+
+
+def _import_clouds(fleet: Fleet) -> None:
+    """Load the SDKs of a fleet's clouds beside the engine's start, once, where anything is imported ahead."""
+    sources = sorted({cluster.source for cluster in fleet.clusters.values()})
+
+    def load() -> None:
+        from stacks.platform import load_sdk  # noqa: PLC0415 (brings the SDK along)
+
+        for source in sources:
+            load_sdk(source)
+
+    if len(_AHEAD) == 1:
+        _import_beside(load)
+
+
+def _import_beside(load: "Callable[[], object]") -> None:
+    earlier = tuple(_AHEAD)
 
     def run() -> None:
+        _wait_for(earlier)
         with suppress(Exception):  # whoever runs a program meets the same error, and reports it
-            _program()
+            load()
 
-    Thread(target=run, name="import").start()
+    _AHEAD.append(Thread(target=run, name="import"))
+    _AHEAD[-1].start()
+
+
+def _wait_for(threads: "Iterable[Thread]") -> None:
+    """Wait for imports: the SDKs load their parts on first use, and not safely in two threads at once."""
+    for thread in threads:
+        thread.join()
 
 
 def _program() -> "tuple[type[ProgramConfig], Callable[..., None]]":

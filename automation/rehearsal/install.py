@@ -141,7 +141,7 @@ def _launcher(interpreter: Path, settings: Path, module: str) -> str:
     return script(
         interpreter,
         "from pathlib import Path\n"
-        "from automation.rehearsal.provider.bare import leave_sdk_out\n"
+        "from components.protocol_only import leave_sdk_out\n"
         "leave_sdk_out()\n"
         f"from automation.rehearsal.{module} import serve\n"
         f"serve(Path({str(settings)!r}))\n",

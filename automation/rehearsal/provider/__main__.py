@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from automation.rehearsal.provider.bare import leave_sdk_out
+from components.protocol_only import leave_sdk_out
 
 leave_sdk_out()
 

@@ -1,9 +1,9 @@
-"""Leaves the Pulumi SDK out of a provider process: only its generated protocol modules are ever imported.
+"""Leaves the Pulumi SDK out of a process that only speaks its protocol: a policy pack, or a simulated provider.
 
-``pulumi/__init__.py`` imports the whole SDK, and the engine starts one provider process per provider resource. So a
-launcher calls ``leave_sdk_out`` before anything else: the parent packages are then in place but empty, knowing only
-their folder, and the protocol modules below them import in a tenth of the time. Never call it in a process that uses
-the SDK.
+``pulumi/__init__.py`` imports the whole SDK, and the engine starts one process per pack and provider resource, in every
+operation. So what starts such a process calls ``leave_sdk_out`` before anything else: the parent packages are then in
+place but empty, knowing only their folder, and the protocol modules below them import in a tenth of the time. Never
+call it in a process that uses the SDK.
 """
 
 import importlib.util
