@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pulumi
 
 from components.canonical import canonical_json
-from components.labels import Label
+from components.labels import TAKES_BACK, Label
 
 
 class Component(pulumi.ComponentResource):
@@ -56,15 +56,19 @@ class Component(pulumi.ComponentResource):
         namespace: str | None = None,
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
+        named_by_others: bool = False,
     ) -> Any:
         """Return the metadata of a Kubernetes object that this component owns.
 
         Everything that Berth creates on a cluster names its environment and its owner, so that an orphan can be traced.
+        What it sets is set again after somebody else has changed it, but where others may have chosen the same name:
+        in no namespace, or ``named_by_others``. There it is refused by the API server.
         """
+        takes_back = TAKES_BACK if namespace is not None and not named_by_others else {}
         metadata: dict[str, Any] = {
             "name": name,
             "labels": {Label.ENVIRONMENT.value: self.environment, **(labels or {})},
-            "annotations": {Label.OWNER.value: self.logical_name, **(annotations or {})},
+            "annotations": {Label.OWNER.value: self.logical_name, **takes_back, **(annotations or {})},
         }
         if namespace is not None:
             metadata["namespace"] = namespace

@@ -4,7 +4,10 @@ Keys of the predecessor stay as they are (``modelplane.ai/...``), because existi
 new ones are ``berth.dev/...``. The docstring under a member says what the label stands on and means.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
 
 RESERVED_PREFIX = "modelplane.ai/"
 """Users may not set labels under it in a deployment's template."""
@@ -16,6 +19,10 @@ GPU_TAINT_EFFECT = "NoSchedule"
 
 SYSTEM_POOL = "berth-system"
 """Value of the pool label on the nodes of the system's own pods; no pool of a manifest may have this name."""
+
+TAKES_BACK: Final[Mapping[str, str]] = MappingProxyType({"pulumi.com/patchForce": "true"})
+"""Annotation by which the provider sets a field again that somebody else has set since, with kubectl for example. The
+API server otherwise refuses the whole object, because the field belongs to them (server-side apply)."""
 
 
 class Label(StrEnum):

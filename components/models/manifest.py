@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.labels import Label
+from components.labels import TAKES_BACK, Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Owner:
             "name": name,
             "namespace": self.namespace,
             "labels": {Label.ENVIRONMENT.value: self.environment, **(labels or {})},
-            "annotations": {Label.OWNER.value: self.component, **(annotations or {})},
+            "annotations": {Label.OWNER.value: self.component, **TAKES_BACK, **(annotations or {})},
         }
 
 

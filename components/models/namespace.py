@@ -15,6 +15,7 @@ from pulumi_kubernetes.core.v1 import NamespacePatch, Secret
 
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
+from components.labels import TAKES_BACK
 
 SecretData = Mapping[str, pulumi.Input[str]]
 """A secret's values by key; they leave this module only as secret Outputs, which the engine encrypts."""
@@ -23,9 +24,6 @@ _DOCKER_TYPES: Final = {
     ".dockerconfigjson": "kubernetes.io/dockerconfigjson",
     ".dockercfg": "kubernetes.io/dockercfg",
 }
-
-_TAKE_OVER: Final = {"pulumi.com/patchForce": "true"}
-"""A label that another environment's run once set may be set again; nothing else of the namespace is touched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +64,8 @@ class Namespace(Component):
         if not args.created:
             return []
         options = self.options(provider=cluster.provider, depends_on=before, retain_on_delete=True)
-        metadata: Any = self.metadata(args.namespace, annotations=_TAKE_OVER)
+        # A label that another environment's run once set may be set again; nothing else of the namespace is touched.
+        metadata: Any = self.metadata(args.namespace, annotations=TAKES_BACK)
         return [NamespacePatch(self.child("namespace"), metadata=metadata, opts=options)]
 
     def _secret(
@@ -78,7 +77,7 @@ class Namespace(Component):
         before: Sequence[pulumi.Resource],
     ) -> pulumi.Resource:
         kind = next((kind for key, kind in _DOCKER_TYPES.items() if key in data), "Opaque")
-        metadata: Any = self.metadata(name, namespace=args.namespace)
+        metadata: Any = self.metadata(name, namespace=args.namespace, named_by_others=True)
         return Secret(
             self.child(f"secret-{name}"),
             metadata=metadata,

@@ -2,9 +2,10 @@
 
 Two repos with the same files, one with simulated clusters and one with control planes behind them. Both are planned,
 applied, planned again as they are, and planned with an edit: more replicas, another image, and a cluster to drain.
+At last somebody edits and deletes objects behind the back of the one on real Kubernetes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from automation.engine.toolchain.toolchain import Toolchain
 from automation.rehearsal.backing.keeper import Keeper
 from tests.support.backed_run import BackedRun, cluster, plan_of, two_clusters
 from tests.support.fleet_run import FleetRun, deployment
+from tests.support.kept_clusters import kept_clusters, problems
 from tests.support.previews import ALLOWED, allowed, differences
 
 pytestmark = [
@@ -34,28 +36,38 @@ Plans = Mapping[str, tuple[Plan, Plan]]
 """By the moment, the plan on simulated and the one on real Kubernetes."""
 
 
+Runs = tuple[FleetRun, BackedRun]
+"""The fleet on simulated and the one on real Kubernetes."""
+
+
 @pytest.fixture(scope="module")
-def plans(
+def runs(
     programs: Mapping[str, Path], provider: Path, pulumi_cli: Toolchain, tmp_path_factory: pytest.TempPathFactory
-) -> Plans:
-    """Make both fleets and plan them at every moment."""
+) -> Iterator[Runs]:
+    """Give both repos, with nothing applied."""
     root, files = tmp_path_factory.mktemp("equal"), two_clusters()
     simulated = FleetRun.make(root / "simulated", pulumi_cli.pulumi, files)
     backed = BackedRun.with_provider(root / "backed", pulumi_cli.pulumi, files, provider=provider)
-    runs = (simulated, backed)
+    with Keeper(programs, backed.layout, say=lambda _: None):
+        yield simulated, backed
+
+
+@pytest.fixture(scope="module")
+def plans(runs: Runs) -> Plans:
+    """Plan both at every moment."""
 
     def both() -> tuple[Plan, Plan]:
-        return plan_of(simulated), plan_of(backed)
+        simulated, backed = map(plan_of, runs)
+        return simulated, backed
 
-    with Keeper(programs, backed.layout, say=lambda _: None):
-        before = both()
-        for run in runs:
-            run.berth("up", "--yes")
-        applied = both()
-        for run in runs:
-            for path, text in EDIT.items():
-                run.write(path, text)
-        return dict(zip(MOMENTS, (before, applied, both()), strict=True))
+    before = both()
+    for run in runs:
+        run.berth("up", "--yes")
+    applied = both()
+    for run in runs:
+        for path, text in EDIT.items():
+            run.write(path, text)
+    return dict(zip(MOMENTS, (before, applied, both()), strict=True))
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -84,3 +96,27 @@ def test_what_may_differ_is_no_more_than_what_is_listed() -> None:
     assert not allowed("berth:index:FrontDoor a/front-door same.inputs.address")
     assert not allowed("kubernetes:core/v1:Service a/x create.inputs.spec.type")
     assert all(ALLOWED.values())
+
+
+MAPS, SERVICES = "/api/v1/namespaces/ml/configmaps", "/api/v1/namespaces/ml/services"
+
+
+def test_what_somebody_edits_and_deletes_on_a_cluster_is_put_right(plans: Plans, runs: Runs) -> None:
+    """The API server lets whoever edits a field own it from then on; Berth takes it back, as the plan says."""
+    assert plans  # that is: both were applied
+    _, backed = runs
+    for path, text in two_clusters().items():
+        backed.write(path, text)
+    with kept_clusters(backed) as clusters:
+        settings = [each for each in clusters["a"].items(MAPS) if "picker.yaml" in each.get("data", {})]
+        name, text = settings[0]["metadata"]["name"], settings[0]["data"]["picker.yaml"]
+        clusters["a"].patch(f"{MAPS}/{name}", {"data": {"picker.yaml": "plugins: []"}})
+        clusters["a"].delete(f"{SERVICES}/{name}")
+        plan = plan_of(backed)
+        found = {(step.op, step.type.rpartition(":")[2]) for each in plan.previews.values() for step in each.changed}
+        assert found == {(Op.UPDATE, "ConfigMap"), (Op.CREATE, "Service")}
+        assert [step.kind.value for step in plan.steps] == ["build"]
+        backed.berth("up", "--yes")
+        assert clusters["a"].get(f"{MAPS}/{name}")["data"]["picker.yaml"] == text
+        assert list(problems(backed, clusters)) == []
+    assert plan_of(backed).empty

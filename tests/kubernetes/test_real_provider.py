@@ -11,6 +11,7 @@ from automation.engine.field_managers import with_makers
 from automation.rehearsal.install import install
 from automation.rehearsal.kubernetes.local import LocalCluster
 from automation.rehearsal.wire import Secret, lookup, plain
+from components.labels import TAKES_BACK
 from tests.support.fleet_run import kept_rules
 from tests.support.normal_cases import CASES, DEPLOYMENT, POD, SECRET, Case, head, workload
 from tests.support.real_provider import real_provider
@@ -101,3 +102,23 @@ def test_an_adopted_object_takes_changes_of_its_maker_alone(real: Provider) -> N
     assert adopted is not None
     assert adopted.outputs["__fieldManager"] == made["__fieldManager"]
     assert real.update(MAP, "m", identifier, olds=adopted.outputs, news=edited)["data"] == {"a": "2"}
+
+
+@pytest.mark.parametrize("taken_back", [True, False])
+def test_a_field_that_somebody_else_set_is_set_again_where_berth_says_so(
+    real: Provider, shared: LocalCluster, *, taken_back: bool
+) -> None:
+    """The API server gives the field to whoever edits it, and refuses it to all others who do not insist."""
+    name = f"edited-{taken_back}".lower()
+    metadata = {"name": name, "namespace": "default", "annotations": dict(TAKES_BACK) if taken_back else {}}
+    inputs, _ = real.check(MAP, "m", {**head(MAP), "metadata": metadata, "data": {"a": "1"}})
+    identifier, _ = real.create(MAP, "m", inputs)
+    shared.api.patch(f"/api/v1/namespaces/default/configmaps/{name}", {"data": {"a": "2"}})
+    found = real.read(MAP, "m", identifier, inputs=inputs, outputs=inputs)
+    assert found is not None
+    assert found[1]["data"] == {"a": "2"}
+    if taken_back:
+        assert real.update(MAP, "m", identifier, olds=found[1], news=inputs)["data"] == {"a": "1"}
+    else:
+        with pytest.raises(Refusal, match="field conflict"):
+            real.update(MAP, "m", identifier, olds=found[1], news=inputs)

@@ -6,6 +6,7 @@ success is an ``ApiError`` with the server's own words.
 
 import json
 import ssl
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _SECONDS: Final = 30.0
+_TRIES: Final = 3
+"""How often a server is asked for what it has, before it counts as silent: handshakes break off now and then."""
+_PAUSE: Final = 0.2
+"""Seconds between tries."""
 _NOT_FOUND: Final = 404
 
 
@@ -102,13 +107,17 @@ class Api:
         import httpx  # noqa: PLC0415 - as above
 
         content = None if body is None else json.dumps(body)
-        try:
-            answer = self._client.request(
-                method, path, params=parameters, content=content, headers={"Content-Type": kind}
-            )
-        except httpx.HTTPError as error:
-            why = str(error) or type(error).__name__
-            raise ApiError(f"{method} {path}: the API server did not answer: {why}", status=0) from error
+        for left in reversed(range(_TRIES if method == "GET" else 1)):
+            try:
+                answer = self._client.request(
+                    method, path, params=parameters, content=content, headers={"Content-Type": kind}
+                )
+                break
+            except httpx.HTTPError as error:
+                if not left or not isinstance(error, httpx.NetworkError):
+                    why = str(error) or type(error).__name__
+                    raise ApiError(f"{method} {path}: the API server did not answer: {why}", status=0) from error
+                time.sleep(_PAUSE)
         if not answer.is_success:
             raise ApiError(f"{method} {path}: {_message(answer)}", status=answer.status_code)
         found: Object = answer.json()

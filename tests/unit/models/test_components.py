@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.labels import TAKES_BACK
 from components.lock import CacheShape, SecretUse, shape_digest
 from components.models.cache import Cache, CacheArgs, hydration_job, stage_minutes, token_secret_name
 from components.models.manifest import Owner
@@ -295,6 +296,7 @@ def test_secrets_follow_their_namespace_and_are_wrapped() -> None:
     )
     for name, kind in (("keys", "Opaque"), ("pull", "kubernetes.io/dockerconfigjson")):
         secret = recorded.named(f"a/ml-secret-{name}")
+        assert not secret.inputs["metadata"]["annotations"].keys() & TAKES_BACK.keys()  # the name is the user's
         assert secret.inputs["type"] == kind
         assert isinstance(secret.inputs["stringData"], Secret)
         assert recorded.named("a/ml-namespace").urn in recorded.requires(secret)

@@ -75,6 +75,17 @@ def dev(fleet: Fleet, lock: Lock) -> Recorded:
     return run(fleet, lock)
 
 
+def test_what_somebody_else_sets_is_set_again_only_where_berth_chose_the_name(dev: Recorded) -> None:
+    """Everything in a namespace; objects of the whole cluster may be somebody's too."""
+    taken: dict[bool, set[str]] = {True: set(), False: set()}
+    for resource in dev.resources:
+        if resource.type.startswith("kubernetes:") and "metadata" in resource.inputs:
+            forced = resource.inputs["metadata"].get("annotations", {}).get("pulumi.com/patchForce") == "true"
+            taken[forced].add(resource.type.rpartition(":")[2])
+    assert taken[True] >= {"Deployment", "ConfigMap", "Service", "HTTPRoute", "ResourceClaimTemplate", "NamespacePatch"}
+    assert taken[False] >= {"CustomResourceDefinition", "Namespace", "StorageClass", "GatewayClass"}
+
+
 def with_namespace(lock: Lock, namespace: str, **changes: Any) -> Lock:
     """Return the lock with a namespace's part changed."""
     part: NamespaceLock = lock.namespaces[namespace].model_copy(update=changes)
