@@ -223,7 +223,7 @@ class Cidr(Record):
 
 
 class Url(Record):
-    """A parsed URL, as far as selectors can look into it."""
+    """A parsed URL, as far as selectors can look into it; ``text`` is how Go prints it, by which two are compared."""
 
     __slots__ = ("escaped_path", "host", "query", "scheme", "text")
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from components.cel.library.network import parse_url
 from components.cel.library.text import quote
 from components.cel.library.times import parse_timestamp
+from components.cel.library.urls import is_url
 from components.cel.problem import EvaluationError
 from components.cel.values import NOTHING, NamedFormat, Opt, Value
 
@@ -108,7 +108,7 @@ def _label_value(text: str) -> list[str]:
 
 
 def _uri(text: str) -> list[str]:
-    if parse_url(text) is not None:
+    if is_url(text):
         return []
     return [f"parse {quote(text)}: {'invalid URI for request' if text else 'empty url'}"]
 

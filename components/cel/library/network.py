@@ -1,6 +1,5 @@
-"""IP addresses, CIDR blocks and URLs, parsed as strictly as upstream does."""
+"""IP addresses and CIDR blocks, parsed as strictly as upstream does."""
 
-# ruff: noqa: PLR0911 - one return per kind of value reads best
 # ruff: noqa: PLR2004 - bounds of the language, named by the text beside them
 
 from __future__ import annotations
@@ -8,7 +7,7 @@ from __future__ import annotations
 import re
 
 from components.cel.problem import EvaluationError
-from components.cel.values import CelMap, Cidr, IpAddress, StringMap, Url, Value
+from components.cel.values import Cidr, IpAddress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +55,8 @@ def _groups(text: str) -> list[int] | None:
     return found
 
 
-def parse_address(text: str) -> IpAddress | None:
-    """Parse an address; zones and IPv4-mapped IPv6 addresses are refused."""
-    if ":" not in text:
-        number = _octets(text)
-        return None if number is None else IpAddress(number, _V4)
+def _six(text: str) -> int | None:
+    """Parse an IPv6 address without a zone."""
     head, gap, tail = text.partition("::")
     left, right = _groups(head), _groups(tail) if gap else []
     if left is None or right is None:
@@ -72,7 +68,22 @@ def parse_address(text: str) -> IpAddress | None:
     number = 0
     for group in groups:
         number = number << 16 | group
-    return None if number >> 32 == _MAPPED else IpAddress(number, _V6)
+    return number
+
+
+def parse_address(text: str) -> IpAddress | None:
+    """Parse an address; zones and IPv4-mapped IPv6 addresses are refused."""
+    if ":" not in text:
+        number = _octets(text)
+        return None if number is None else IpAddress(number, _V4)
+    number = _six(text)
+    return None if number is None or number >> 32 == _MAPPED else IpAddress(number, _V6)
+
+
+def is_six(text: str) -> bool:
+    """Whether a text is an IPv6 address, perhaps with a zone behind a percent sign."""
+    address, percent, zone = text.partition("%")
+    return _six(address) is not None and bool(zone or not percent)
 
 
 def parse_block(text: str) -> Cidr | None:
@@ -177,126 +188,6 @@ def _global_unicast(address: IpAddress) -> bool:
     )
 
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
-_BAD_ESCAPE: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
-_HOST_CHARS: Final = re.compile(r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\"]|[^\x00-\x7f]|%[0-9a-fA-F]{2})*")
-_ZONE_CHARS: Final = re.compile(
-    r"[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>\" %]"
-)  # what an escape in an IPv6 zone may stand for
-_USER_CHARS: Final = re.compile(r"(?:[A-Za-z0-9\-._:~!$&'()*+,;=%@])*")
-_PATH_SAFE: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~$&+,/:;=@")
-
-
-def parse_url(text: str) -> Url | None:
-    """Parse an absolute URL or an absolute path, as Go's ``ParseRequestURI`` does."""
-    if not text or _CONTROL.search(text):
-        return None
-    if text == "*":
-        return Url(text, "", "", "*", "")
-    found = _SCHEME.match(text)
-    scheme, rest = (found[1].lower(), text[found.end() :]) if found else ("", text)
-    if rest.endswith("?") and rest.count("?") == 1:
-        rest, query = rest[:-1], ""
-    else:
-        rest, _, query = rest.partition("?")
-    if not rest.startswith("/"):
-        if not scheme:
-            return None
-        return Url(text, scheme, "", "", query)  # an opaque URL has neither host nor path
-    host = ""
-    if rest.startswith("//") and (scheme or not rest.startswith("///")):
-        authority, slash, path = rest[2:].partition("/")
-        rest = slash + path
-        parsed = _host_of(authority)
-        if parsed is None:
-            return None
-        host = parsed
-    if _BAD_ESCAPE.search(rest):
-        return None
-    return Url(text, scheme, host, _escaped(rest), query)
-
-
-def _host_of(authority: str) -> str | None:
-    user, at, host = authority.rpartition("@")
-    if at and (_USER_CHARS.fullmatch(user) is None or _BAD_ESCAPE.search(user)):
-        return None
-    if host.startswith("["):
-        end = host.rfind("]")
-        if end < 0 or not _port_ok(host[end + 1 :]):
-            return None
-    elif ":" in host and not _port_ok(host[host.rfind(":") :]):
-        return None
-    if _HOST_CHARS.fullmatch(host) is None:
-        return None
-    zone = host.find("%25") if host.startswith("[") else -1
-    before, behind = (host, "") if zone < 0 else (host[:zone], host[zone:])
-    if any(0x25 != code < 0x80 for code in _escaped_bytes(before)):
-        return None
-    if any(code >= 0x80 or not _ZONE_CHARS.fullmatch(chr(code)) for code in _escaped_bytes(behind)):
-        return None
-    return _unescaped(host)
-
-
-def _escaped_bytes(text: str) -> list[int]:
-    return [int(code, 16) for code in re.findall(r"%([0-9a-fA-F]{2})", text)]
-
-
-def _port_ok(text: str) -> bool:
-    return not text or re.fullmatch(r":[0-9]*", text, re.ASCII) is not None
-
-
-def _unescaped(text: str) -> str:
-    raw = re.sub(
-        rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), text.encode("utf-8", "surrogatepass")
-    )
-    return raw.decode("utf-8", "replace")
-
-
-def _escaped(path: str) -> str:
-    """Keep a path whose escapes are in order, and escape it anew otherwise."""
-    if re.fullmatch(r"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:@/\[\]]|%[0-9a-fA-F]{2})*", path):
-        return path
-    raw = re.sub(
-        rb"%([0-9a-fA-F]{2})", lambda found: bytes((int(found[1], 16),)), path.encode("utf-8", "surrogatepass")
-    )
-    return "".join(chr(byte) if byte in _PATH_SAFE else f"%{byte:02X}" for byte in raw)
-
-
-def _url(text: str) -> Url:
-    found = parse_url(text)
-    if found is None:
-        raise EvaluationError("parse-url", f"URL parse error during conversion from string: {text[:80]!r}")
-    return found
-
-
-def _hostname(url: Url) -> str:
-    host = url.host
-    colon = host.rfind(":")
-    if colon >= 0 and re.fullmatch(r":[0-9]*", host[colon:], re.ASCII):
-        host = host[:colon]
-    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
-
-
-def _port(url: Url) -> str:
-    colon = url.host.rfind(":")
-    found = re.fullmatch(r":([0-9]*)", url.host[colon:], re.ASCII) if colon >= 0 else None
-    return found[1] if found else ""
-
-
-def _query(url: Url) -> CelMap:
-    grouped: dict[str, list[Value]] = {}
-    for pair in url.query.split("&"):
-        name, _, value = pair.partition("=")
-        if not pair or ";" in pair or _BAD_ESCAPE.search(name) or _BAD_ESCAPE.search(value):
-            continue
-        grouped.setdefault(_unescaped(name.replace("+", " ")), []).append(_unescaped(value.replace("+", " ")))
-    found = StringMap()
-    for name, values in grouped.items():
-        found.insert(name, values)
-    return found
-
-
 OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "string_to_ip": _ip,
     "is_ip": lambda text: parse_address(text) is not None,
@@ -316,12 +207,4 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "cidr_contains_ip_string": _has_text,
     "cidr_contains_cidr": _has_block,
     "cidr_contains_cidr_string": lambda block, text: _has_block(block, _cidr(text)),
-    "string_to_url": _url,
-    "is_url_string": lambda text: parse_url(text) is not None,
-    "url_get_scheme": lambda url: url.scheme,
-    "url_get_host": lambda url: url.host,
-    "url_get_hostname": _hostname,
-    "url_get_port": _port,
-    "url_get_escaped_path": lambda url: url.escaped_path,
-    "url_get_query": _query,
 }

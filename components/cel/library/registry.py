@@ -96,9 +96,8 @@ formats: format.dns1123LabelPrefix format.dns1123Subdomain format.dns1123Subdoma
 formats: format.named format.qualifiedName format.uri format.uuid validate
 lists: @sortByAssociatedKeys distinct flatten includes indexOf isSorted lastIndexOf lists.range max min reverse
 lists: sets.contains sets.equivalent sets.intersects slice sort sum
-network: cidr containsCIDR containsIP family getEscapedPath getHost getHostname getPort getQuery getScheme ip
-network: ip.isCanonical isCIDR isGlobalUnicast isIP isLinkLocalMulticast isLinkLocalUnicast isLoopback isURL
-network: isUnspecified masked prefixLength url
+network: cidr containsCIDR containsIP family ip ip.isCanonical isCIDR isGlobalUnicast isIP isLinkLocalMulticast
+network: isLinkLocalUnicast isLoopback isUnspecified masked prefixLength
 objects: add asApproximateFloat asInteger compareTo first hasValue isGreaterThan isInteger isLessThan isQuantity
 objects: isSemver last major minor optional.none optional.of optional.ofNonZeroValue optional.unwrap patch quantity
 objects: semver sign sub unwrapOpt value
@@ -108,6 +107,7 @@ text: charAt contains endsWith indexOf join lastIndexOf lowerAscii replace split
 text: trim upperAscii
 times: getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours getMilliseconds getMinutes getMonth
 times: getSeconds
+urls: getEscapedPath getHost getHostname getPort getQuery getScheme isURL url
 """
 """Which modules beside this one implement which functions; they are imported when a call needs them."""
 
