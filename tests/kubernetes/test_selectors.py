@@ -50,7 +50,7 @@ WORDS: Final[Mapping[str, str]] = {
     "format": "error during formatting|formatting clause|out of range|unexpected end of string",
     "index": "out of range|out of bounds|invalid substring range|unsupported index",
     "internal": "internal error",
-    "invalid-argument": "strconv|is not optional|from non-optional value|invalid",
+    "invalid-argument": "strconv|is not optional|from non-optional value|invalid|must be non-negative",
     "invalid-index": "invalid qualifier type",
     "modulus-by-zero": "modulus by zero",
     "nan": "NaN values cannot be ordered",
@@ -214,7 +214,9 @@ def test_an_error_beside_a_match_stops_the_scheduler_in_some_order(
         (last,) = asker.ask(entry["driver"], [good, bad], [Trial((text,))])
         if differs(ours, first) or last.outcome is Outcome.NO_MATCH:
             found.append(f"{text!r}: {ours} here, {first} and {last} there")
-        for kinds in ((kind("good", entry), kind("bad", poorer)), (kind("bad", poorer), kind("good", entry))):
+        orders = ((kind("good", entry), kind("bad", poorer)), (kind("bad", poorer), kind("good", entry)))
+        # Placement compiles for the oldest minor, whatever its clusters have, and cannot ask what only newer ones take.
+        for kinds in () if admit(text).error else orders:
             match = Matcher(cel_evaluate()).match((("one", 1, (text,)),), make_hardware(0, kinds))
             if not isinstance(match, Mismatch) or match.code is not Code.SELECTOR_ERROR or not match.final:
                 found.append(f"{text!r} is not refused with {[each.name for each in kinds]}: {match}")
