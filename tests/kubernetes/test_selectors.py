@@ -48,7 +48,7 @@ WORDS: Final[Mapping[str, str]] = {
     "duplicate-key": "insert failed: key .* already exists",
     "empty-list": "called on empty list",
     "format": "error during formatting|formatting clause|out of range|unexpected end of string",
-    "index": "out of range|out of bounds|invalid substring range|unsupported index",
+    "index": "out of range|out of bounds|invalid substring range|unsupported index|negative indexes not supported",
     "internal": "internal error",
     "invalid-argument": "strconv|is not optional|from non-optional value|invalid|must be non-negative",
     "invalid-index": "invalid qualifier type",
@@ -68,7 +68,7 @@ WORDS: Final[Mapping[str, str]] = {
     "parse-url": "URL parse error",
     "unknown-type": "unknown type",
     "unhashable": "hash of unhashable type",
-    "unsupported-conversion": "unsupported conversion",
+    "unsupported-conversion": "unsupported conversion|type conversion error",
 }
 """What Kubernetes says where an error has our class: a pattern for each."""
 _NOTHING: Final = "(?!)"
