@@ -132,6 +132,7 @@ def leave(code: int) -> NoReturn:
     """End this process as usual, but for taking every module apart: for a cloud's SDK that is over a second."""
     atexit._run_exitfuncs()  # noqa: SLF001 (public only as a part of an end that takes everything apart)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody listens any more, or it was closed on purpose
+        # None where a job began without it; else nobody may listen any more, or it was closed on purpose.
+        with suppress(AttributeError, OSError, ValueError):
             stream.flush()
     os._exit(code)

@@ -151,9 +151,11 @@ class Preview(Outcome):
     def drifted(self) -> bool:
         """Whether what was read may differ from the state, so that an update from the state alone may do otherwise.
 
-        Secrets cannot be compared here: where one is to be changed, it may be because of what was read.
+        Secrets cannot be compared here: what is to be done with one may come of what was read. False where nothing was.
         """
-        return any(step.drifted or (step.op in _CHANGES_OLD and _has_secrets(step)) for step in self.steps)
+        if not any(step.op is Op.REFRESH for step in self.steps):
+            return False
+        return any(step.drifted or (step.op in _MADE_OF_STATE and _has_secrets(step)) for step in self.steps)
 
     def _consequence(self) -> str:
         return "Nothing was changed."
@@ -175,7 +177,7 @@ class Applied(Outcome):
         )
 
 
-_CHANGES_OLD = frozenset(op for op in Op if op.changes and op not in {Op.CREATE, Op.IMPORT, Op.DELETE})
+_MADE_OF_STATE = frozenset(op for op in Op if op.changes) - {Op.DELETE, Op.DELETE_REPLACED}
 _MASKED = "[secret]"
 
 

@@ -103,17 +103,21 @@ class Endpoint(Component):
     def _options(self, before: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
         return self.options(provider=self._cluster.provider, depends_on=before, deleted_with=self._cluster.deleted_with)
 
+    def _metadata(self, args: EndpointArgs, **more: Mapping[str, str]) -> Any:
+        """Return what its objects have in common: a replica's name is Berth's own, that of a manifest is the user's."""
+        return self.metadata(self.backend, namespace=args.namespace, named_by_others=not args.replica, **more)
+
     def _service(self, args: EndpointArgs, before: Sequence[pulumi.Resource]) -> Service:
         port = args.address.port
         labels = dict(args.labels)
-        metadata: Any = self.metadata(self.backend, namespace=args.namespace, labels=labels, annotations=_NO_WAIT)
+        metadata = self._metadata(args, labels=labels, annotations=_NO_WAIT)
         spec: Any = {"ports": [{"name": args.address.scheme, "port": port, "targetPort": port, "protocol": "TCP"}]}
         return Service(self.child("service"), metadata=metadata, spec=spec, opts=self._options(before))
 
     def _slice(self, args: EndpointArgs, before: Sequence[pulumi.Resource]) -> EndpointSlice:
         host = pulumi.Output.from_input(args.address.host)
         labels = {"kubernetes.io/service-name": self.backend, **_MANAGER}
-        metadata: Any = self.metadata(self.backend, namespace=args.namespace, labels=labels)
+        metadata = self._metadata(args, labels=labels)
         # Ready is said aloud: the gateway passes over an endpoint that leaves it open.
         endpoints: Any = [{"addresses": [host], "conditions": {"ready": True}}]
         ports: Any = [{"name": args.address.scheme, "port": args.address.port, "protocol": "TCP"}]
@@ -135,7 +139,7 @@ class Endpoint(Component):
             self.child("tls"),
             api_version=GATEWAY_API,
             kind="BackendTLSPolicy",
-            metadata=self.metadata(self.backend, namespace=args.namespace),
+            metadata=self._metadata(args),
             spec=spec,
             opts=self._options(before),
         )

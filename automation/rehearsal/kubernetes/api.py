@@ -114,7 +114,7 @@ class Api:
                 )
                 break
             except httpx.HTTPError as error:
-                if not left or not isinstance(error, httpx.NetworkError):
+                if not left or not isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
                     why = str(error) or type(error).__name__
                     raise ApiError(f"{method} {path}: the API server did not answer: {why}", status=0) from error
                 time.sleep(_PAUSE)

@@ -38,6 +38,14 @@ def test_a_reader_that_has_left_is_no_error() -> None:
     assert (ended.returncode, ended.stderr) == (3, "warned")
 
 
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-"])
+def test_a_job_without_output_ends_with_its_code(closed: str) -> None:
+    """As some supervisors start one: the stream is not there at all."""
+    program = "from automation.cli.main import leave; leave(4)"
+    ended = subprocess.run(["/bin/sh", "-c", f'"$0" -c "$1" {closed}', sys.executable, program], check=False)
+    assert ended.returncode == 4
+
+
 def test_the_command_line_ends_that_way() -> None:
     """With the code of what it ran."""
     program = (

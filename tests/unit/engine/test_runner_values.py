@@ -73,14 +73,21 @@ def test_without_a_resource_to_blame_the_engine_speaks() -> None:
         pytest.param(replace(step(Op.UPDATE, ROLE, "a"), old_inputs=HIDDEN), True, id="hidden-before"),
         pytest.param(replace(step(Op.CREATE_REPLACEMENT, ROLE, "a"), outputs=HIDDEN), True, id="hidden-replacement"),
         pytest.param(replace(step(Op.UNKNOWN, ROLE, "a"), outputs=HIDDEN), True, id="hidden-by-a-newer-engine"),
-        pytest.param(replace(step(Op.CREATE, ROLE, "a"), inputs=HIDDEN), False, id="new-one"),
+        pytest.param(replace(step(Op.CREATE, ROLE, "a"), inputs=HIDDEN), True, id="new-one"),
         pytest.param(replace(step(Op.DELETE, ROLE, "a"), inputs=HIDDEN), False, id="goes"),
         pytest.param(replace(step(Op.SAME, ROLE, "a"), inputs=HIDDEN), False, id="secret-stays"),
     ],
 )
 def test_a_preview_tells_whether_an_update_has_to_read_again(planned: ResourceStep, *, drifted: bool) -> None:
     """What was read differs from the state, or may: secrets cannot be compared."""
-    assert Preview(stack=STACK, ok=True, steps=(planned,)).drifted is drifted
+    read = step(Op.REFRESH, ROLE, "b")
+    assert Preview(stack=STACK, ok=True, steps=(read, planned)).drifted is drifted
+
+
+def test_a_preview_that_read_nothing_found_nothing() -> None:
+    """Such as one of a stack whose clusters do not answer: an update may read no more than it did."""
+    hidden = replace(step(Op.UPDATE, ROLE, "a"), inputs=HIDDEN)
+    assert Preview(stack=STACK, ok=True, steps=(hidden,)).drifted is False
 
 
 def test_reading_results_costs_no_engine() -> None:

@@ -349,6 +349,9 @@ spec: {url: "https://api.example.test/", rewritePath: /}
         "hostname": "api.example.test",
         "wellKnownCACertificates": "System",
     }
+    for part in ("service", "slice", "tls"):  # the name is the user's, who may have such objects already
+        annotations = recorded.named(f"edge/ml/saas-{part}").inputs["metadata"]["annotations"]
+        assert "pulumi.com/patchForce" not in annotations
     (rule,) = recorded.named("edge/ml/chat-route").inputs["spec"]["rules"]
     backends = {backend["name"]: backend for backend in rule["backendRefs"]}
     assert backends["saas"]["port"] == 443
