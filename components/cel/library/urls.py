@@ -155,18 +155,19 @@ def _url(text: str) -> Url:
     return found
 
 
+def _split(host: str) -> tuple[str, str]:
+    """Cut the port off a host that has one."""
+    name, colon, port = host.rpartition(":")
+    return (name, port) if colon and _PORT.fullmatch(colon + port) else (host, "")
+
+
 def _hostname(url: Url) -> str:
-    host = url.host
-    colon = host.rfind(":")
-    if colon >= 0 and re.fullmatch(r":[0-9]*", host[colon:], re.ASCII):
-        host = host[:colon]
-    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    name, _ = _split(url.host)
+    return name[1:-1] if name.startswith("[") and name.endswith("]") else name
 
 
 def _port(url: Url) -> str:
-    colon = url.host.rfind(":")
-    found = re.fullmatch(r":([0-9]*)", url.host[colon:], re.ASCII) if colon >= 0 else None
-    return found[1] if found else ""
+    return _split(url.host)[1]
 
 
 def _query(url: Url) -> CelMap:
