@@ -5,10 +5,9 @@ charts are not fetched here. And no wait is longer than what pods without contai
 become ready says so soon. Every other request and answer goes through as the bytes it is.
 """
 
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import grpc
 from pulumi.runtime.proto import plugin_pb2, provider_pb2
@@ -24,6 +23,9 @@ from automation.rehearsal.provider.rules import Rules
 from automation.rehearsal.provider.servicer import Servicer, target_of
 from automation.rehearsal.store import Store
 from automation.rehearsal.wire import decode
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 SECONDS_OF_PATIENCE: Final = 15.0
 """How long the provider waits for an object. Pods here are ready a second after they are bound, or never."""
@@ -99,8 +101,8 @@ class Front(grpc.GenericRpcHandler):
             raise  # never reached: abort raises
 
 
-def stand_before(real: "subprocess.Popen[bytes]", launcher: Mapping[str, Any], *, parent: int) -> NoReturn:
-    """Serve before the provider ``real`` with the settings of ``launcher``, until told to stop or ``parent`` is gone."""
+def stand_before(real: "Popen[bytes]", launcher: Mapping[str, Any], *, parent: int) -> NoReturn:
+    """Serve before the provider ``real``, by the settings of a launcher, until told to stop or ``parent`` is gone."""
     rules = Rules(launcher["package"], folder=Path(launcher["rules"]), interpreter=Path(launcher["interpreter"]))
     cloud = ReleaseCloud(Door(Path(launcher["backing"])), rules)
     faults = Faults.from_environment(Store(Path(launcher["database"])))
