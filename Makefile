@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 export BERTH_TEST_KUBERNETES_MINOR ?= 1.34
 
-.PHONY: help demo demo-kubernetes test fast engine lives crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
+.PHONY: help demo demo-kubernetes test fast engine laws lives crash test-kubernetes soak-kubernetes toolchain-kubernetes provider-kubernetes check coverage fuzz bench docs lock clean toolchain venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
@@ -46,6 +46,9 @@ fast: $(STAMP) ## the tests that need no engine
 
 engine: toolchain ## the tests that start the real engine
 	@$(RUN)/pytest -q -m "engine and not crash and not lives" -n 2 --dist loadfile $(call again,engine and not crash and not lives)
+
+laws: $(STAMP) ## the laws with all their examples, of which `make fast` takes a third
+	@BERTH_TEST_EFFORT=whole $(RUN)/pytest -q tests/laws -n 2 $(call again,not engine and not kubernetes)
 
 lives: toolchain ## fleets that move, lose clusters, change their front door, hide secrets: minutes each
 	@$(RUN)/pytest -q -m lives -n 2 --dist loadfile $(call again,lives)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from components.api.codes import Code
@@ -22,6 +22,7 @@ from components.api.nodes import PathPart, written
 from components.api.shape import model_at, shape
 from components.errors import ConfigError, Severity
 from tests.support.api_manifests import FILES, files, load
+from tests.support.effort import law
 
 BASE = load().raise_if_errors()
 PATHS = ("environment.yaml", "platform/x.yaml", "models/ml/x.yaml")
@@ -116,7 +117,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(mark: bytes, ends: bytes
     assert load_fleet(contents.items(), name="dev").raise_if_errors() == BASE
 
 
-@settings(deadline=None)
+@law()
 @given(content=st.binary(max_size=400), path=st.sampled_from(PATHS))
 def test_no_bytes_make_loading_raise(content: bytes, path: str) -> None:
     """L1: random bytes."""
@@ -124,7 +125,7 @@ def test_no_bytes_make_loading_raise(content: bytes, path: str) -> None:
 
 
 @given(text=TEXTS, path=st.sampled_from(PATHS))
-@settings(max_examples=300, deadline=None)
+@law(300)
 def test_no_text_makes_loading_raise(text: str, path: str) -> None:
     """L1: random pieces of YAML."""
     content = text.encode("utf-8", "surrogatepass")
@@ -132,7 +133,7 @@ def test_no_text_makes_loading_raise(text: str, path: str) -> None:
 
 
 @given(kind=st.sampled_from(sorted(KINDS)), spec=VALUES, metadata=VALUES)
-@settings(max_examples=200, deadline=None)
+@law(200)
 def test_no_document_makes_loading_raise(kind: str, spec: Any, metadata: Any) -> None:
     """L1: any values where a specification belongs."""
     document = {"apiVersion": "berth.dev/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
@@ -224,7 +225,7 @@ def test_a_removed_key_is_at_most_one_problem(path: str, document: Any, place: t
 
 
 @given(order=st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@law(40)
 def test_order_changes_nothing(order: random.Random) -> None:
     """L2: files, documents within files and keys within mappings, in any order, give one fleet."""
 
@@ -286,7 +287,7 @@ def everything(result: LoadResult) -> list[Any]:
 
 
 @given(cut=st.integers(0, 4000), insert=st.text(max_size=3))
-@settings(max_examples=150, deadline=None)
+@law(150)
 def test_a_damaged_environment_still_gives_an_answer(cut: int, insert: str) -> None:
     """L1, L5: real files with something in the middle."""
     contents = files()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -22,6 +22,7 @@ from components.api.nodes import find, written
 from components.api.schema import schema
 from components.api.shape import shape
 from components.errors import Problem
+from tests.support.effort import law
 from tests.support.model_documents import VALUES, Mutation, Path, documents, mutations, samples
 from tests.support.own_fields import LATER_FIELDS, OWN_FIELDS
 
@@ -85,7 +86,7 @@ def check(before: list[Problem], mutation: Mutation) -> None:
 
 
 @given(data=st.data(), document=documents())
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@law(100, suppress=SLOW)
 def test_a_change_in_one_place_is_one_problem_at_that_place(data: st.DataObject, document: Any) -> None:
     """L3: every kind, every way of being wrong that the models know."""
     before = errors(dumped(document))
@@ -109,7 +110,7 @@ def test_every_change_of_a_sample_is_one_problem_at_its_place(sample: Any, insid
 
 
 @given(document=documents(later=False))
-@settings(max_examples=50, deadline=None, suppress_health_check=SLOW)
+@law(50, suppress=SLOW)
 def test_what_was_written_is_read_as_the_same(document: Any) -> None:
     """L4: with its defaults written out and without, through YAML and the loader."""
     model: type[Document] = ALL_KINDS[document["kind"]]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from automation.scheduling.build import build_snapshot
@@ -18,6 +18,7 @@ from automation.scheduling.schedule import schedule
 from components.api.codes import Code
 from components.api.load import load_fleet
 from tests.support.api_manifests import GATEWAY
+from tests.support.effort import law
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 DRIVERS = ("gpu.nvidia.com", "gpu.nvidia.com", "gpu.nvidia.com", "nic.nvidia.com")
@@ -82,7 +83,7 @@ def fleets(draw: st.DrawFn) -> list[tuple[str, bytes]]:
 
 
 @given(files=fleets())
-@settings(max_examples=80, deadline=None)
+@law(80)
 def test_what_is_called_unplaceable_is_never_placed(files: list[tuple[str, bytes]]) -> None:
     """L7: the warning is never wrong."""
     loaded = load_fleet(files, name="dev")

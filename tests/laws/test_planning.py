@@ -11,7 +11,7 @@ any front door, though that door was silent while the others were told.
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -21,6 +21,7 @@ from automation.planning.steps import steps
 from automation.scheduling.existing import Existing
 from components.checks import check_lock
 from components.lock import Phase, dump_lock
+from tests.support.effort import law
 from tests.unit.planning.world import World, cache, cluster, deployment, fleet, service, short
 
 CLUSTERS = ("a", "b", "c")
@@ -226,7 +227,5 @@ class Histories(RuleBasedStateMachine):
         assert dump_lock(standing_lock(self.world.existing, self.world.fleet, berth="1.0")) == dump_lock(target)
 
 
-Histories.TestCase.settings = settings(
-    deadline=None, max_examples=25, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow]
-)
+Histories.TestCase.settings = law(25, steps=12, suppress=[HealthCheck.too_slow])
 TestHistories = Histories.TestCase

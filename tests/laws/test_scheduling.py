@@ -10,7 +10,7 @@ import random
 from collections import Counter, defaultdict
 from dataclasses import replace
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from automation.scheduling.capacity import Capacity
@@ -23,10 +23,11 @@ from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Cluster, ClusterState, Snapshot, Strategy
 from automation.scheduling.verdict import Code
 from components.lock import EnginePlacement, Phase, ReplicaShape
+from tests.support.effort import law
 from tests.unit.scheduling.builder import after, evaluate
 from tests.unit.scheduling.random_fleets import Story, clusters, fresh, serving, stories
 
-LAW = settings(deadline=None, max_examples=60)
+LAW = law(60)
 
 
 def run(snapshot: Snapshot) -> Schedule:

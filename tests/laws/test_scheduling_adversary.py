@@ -7,12 +7,13 @@ nothing with the scheduler but the selectors.
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Accounting, Device, Options, Pool, Snapshot, Strategy
 from components.lock import EngineShape, MemberShape, Phase, RequestShape, shape_digest
+from tests.support.effort import law
 from tests.unit.scheduling.adversary import nodes_of, pods_of, stranded
 from tests.unit.scheduling.builder import (
     after,
@@ -28,7 +29,7 @@ from tests.unit.scheduling.builder import (
     shape,
 )
 
-LAW = settings(deadline=None, max_examples=60)
+LAW = law(60)
 OPTIONS = (Options(), Options(Strategy.PACK), Options(Strategy.COMPATIBLE, Accounting.NODE))
 MOST_PODS = 7
 NODES: tuple[tuple[Device, ...], ...] = (

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from automation.scheduling.capacity import Capacity
 from automation.scheduling.hardware import make_hardware
 from automation.scheduling.patterns import Demand, Node
 from automation.scheduling.snapshot import Accounting, Device
+from tests.support.effort import law
 
-LAW = settings(deadline=None)
+LAW = law()
 KINDS = st.sampled_from([1, 2, 4, 8])
 
 

@@ -7,7 +7,7 @@ and devices are not edited here: what an edit does is Berth's own.
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from automation.scheduling.reason import Reason
@@ -25,10 +25,11 @@ from automation.scheduling.snapshot import (
     Strategy,
 )
 from components.lock import EngineShape, MemberShape, Phase, RequestShape
+from tests.support.effort import law
 from tests.unit.scheduling.builder import after, cluster, deployment, engine, evaluate, gpu, nic, pool, synthetic, taint
 from tests.unit.scheduling.predecessor import Place, predecessor
 
-LAW = settings(deadline=None, max_examples=40)
+LAW = law(40)
 COMPATIBLE = Options(Strategy.COMPATIBLE, Accounting.NODE)
 KINDS = (
     gpu("h100", 4, 80),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from automation.scheduling.hardware import Hardware, make_hardware
@@ -26,10 +26,11 @@ from automation.scheduling.verdict import Code
 from components.lock import EnginePlacement, Phase, ReplicaShape
 from components.naming import ReplicaId
 from tests.laws.test_scheduling import overfull, run, target
+from tests.support.effort import law
 from tests.unit.scheduling.builder import after, evaluate
 from tests.unit.scheduling.random_fleets import Story, clusters, crowded, fresh, serving, stories
 
-LAW = settings(deadline=None, max_examples=60)
+LAW = law(60)
 
 STORIES = st.one_of(stories(limited=True), crowded())
 

@@ -11,6 +11,7 @@ import pytest
 
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Accounting, Deployment, Options, Snapshot
+from tests.support.effort import few
 from tests.unit.scheduling.builder import cluster, deployment, engine, evaluate, gpu, member, pool
 from tests.unit.scheduling.optimum import most_placed
 from tests.unit.scheduling.relaxation import at_most, ways
@@ -53,7 +54,7 @@ def small_fleet(seed: int, accounting: Accounting) -> Snapshot:
 def test_nearly_all_that_could_be_placed_is(accounting: Accounting, least: float, tenth: float) -> None:
     """On average, and in the worst tenth of the fleets."""
     ratios = []
-    for seed in range(40):
+    for seed in range(few(40)):
         snapshot = small_fleet(seed, accounting)
         best = most_placed(snapshot)
         placed = len(schedule(snapshot, evaluate=evaluate).placements)
@@ -103,7 +104,7 @@ LOADS = (0.5, 0.8, 1.0, 1.3)
 def test_nearly_all_that_could_be_placed_on_larger_fleets_is() -> None:
     """Of what the relaxed program allows at most, on average and in the worst tenth of the fleets."""
     ratios = []
-    for snapshot in (mixed_fleet(seed, 10, load) for load in LOADS for seed in range(8)):
+    for snapshot in (mixed_fleet(seed, 10, load) for load in LOADS for seed in range(few(8))):
         placed, most = len(schedule(snapshot, evaluate=evaluate).placements), at_most(snapshot)
         assert placed <= most
         ratios.append(placed / most)
@@ -114,7 +115,7 @@ def test_nearly_all_that_could_be_placed_on_larger_fleets_is() -> None:
 @pytest.mark.parametrize("load", LOADS)
 def test_nothing_is_refused_that_would_still_fit(load: float) -> None:
     """After the pass no cluster has the nodes for one more replica of a deployment that lacks some, in any way."""
-    for seed in range(4):
+    for seed in range(few(4)):
         snapshot = mixed_fleet(seed, 10, load)
         made = schedule(snapshot, evaluate=evaluate)
         free = {

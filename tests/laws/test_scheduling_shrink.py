@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from automation.scheduling.capacity import Capacity
 from automation.scheduling.existing import ExistingReplica
@@ -13,10 +13,11 @@ from automation.scheduling.patterns import Demand
 from automation.scheduling.reason import Reason
 from automation.scheduling.schedule import schedule
 from automation.scheduling.snapshot import Cluster, ClusterState, Pool, Snapshot
+from tests.support.effort import law
 from tests.unit.scheduling.builder import evaluate
 from tests.unit.scheduling.random_fleets import Story, stories
 
-LAW = settings(deadline=None, max_examples=60)
+LAW = law(60)
 STAY_FOR_NOW = {Reason.NOWHERE_TO_GO, Reason.MOVE_WAITS}
 """Why one in excess is still there: there is no room for its successor, or as many successors as may exist do."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from components.cel.environment import MINORS, environment
@@ -27,6 +27,7 @@ from components.cel.semver import Semver, SemverError
 from components.cel.unparse import unparse
 from tests.support.cel_python import UNWRITABLE, cel_python
 from tests.support.comparisons import compared
+from tests.support.effort import law
 from tests.support.selector_expressions import DRIVER, SOUPS, VIEW, expressions
 
 SELECTORS: Final = expressions(common=False)
@@ -43,7 +44,7 @@ def outcome(expression: str) -> str:
     return str(selector.evaluate(VIEW).outcome)
 
 
-@settings(max_examples=400, deadline=None)
+@law(400)
 @given(text=SOUPS | st.text(max_size=40) | SELECTORS, minor=st.sampled_from(MINORS), stored=st.booleans())
 def test_s1_nothing_but_the_error_of_the_package(text: str, minor: str, *, stored: bool) -> None:
     """Any text is refused in words and with a place, or answers."""
@@ -62,7 +63,7 @@ def test_s1_nothing_but_the_error_of_the_package(text: str, minor: str, *, store
     assert len(answer.message) <= MAX_MESSAGE
 
 
-@settings(max_examples=400, deadline=None)
+@law(400)
 @given(text=SELECTORS, minor=st.sampled_from(MINORS))
 def test_s2_both_evaluations_answer_the_same(text: str, minor: str) -> None:
     """Outcome, class, message and place; and the counted cost is within the estimate."""
@@ -75,7 +76,7 @@ def test_s2_both_evaluations_answer_the_same(text: str, minor: str) -> None:
     assert cost >= 0
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(text=SELECTORS)
 def test_s3_again_is_the_same(text: str) -> None:
     """Neither an evaluation nor the cache leaves anything behind."""
@@ -90,7 +91,7 @@ def test_s3_again_is_the_same(text: str) -> None:
     assert compile_selector(text) is first
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(text=SELECTORS)
 def test_s4_what_is_written_parses_to_the_same(text: str) -> None:
     """Writing is idempotent."""
@@ -100,7 +101,7 @@ def test_s4_what_is_written_parses_to_the_same(text: str) -> None:
     assert outcome(written) == outcome(text)
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(left=SELECTORS, right=SELECTORS)
 def test_s5_logic_commutes(left: str, right: str) -> None:
     """The order of the operands matters to the message only; negation flips."""
@@ -111,7 +112,7 @@ def test_s5_logic_commutes(left: str, right: str) -> None:
         assert outcome(f"!({left})") == FLIPPED[Outcome(plain)]
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(
     numbers=st.lists(
         st.tuples(
@@ -140,7 +141,7 @@ def test_s6_quantities_are_their_numbers(numbers: list[tuple[Decimal, str]]) -> 
     assert low.compare(high) <= 0
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(text=st.text(max_size=12) | st.from_regex(r"[+-]?[0-9.]{0,6}([eE][+-]?[0-9]{0,3}|[numkMGTPEi]{0,2})"))
 def test_s6_any_text_is_a_value_or_an_error(text: str) -> None:
     """Quantities and versions refuse with their own error, and read back what they write."""
