@@ -50,7 +50,7 @@ engine: toolchain ## the tests that start the real engine
 laws: $(STAMP) ## the laws with all their examples, of which `make fast` takes a third
 	@BERTH_TEST_EFFORT=whole $(RUN)/pytest -q tests/laws -n 2 $(call again,not engine and not kubernetes)
 
-lives: toolchain ## fleets that move, lose clusters, change their front door, hide secrets: minutes each
+lives: toolchain ## fleets that move, are interrupted, lose clusters, change their front door, hide secrets: up to minutes each
 	@$(RUN)/pytest -q -m lives -n 2 --dist loadfile $(call again,lives)
 
 crash: toolchain ## kill the driver and the engine at every point of a run

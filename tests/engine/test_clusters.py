@@ -98,6 +98,7 @@ def test_an_innocent_edit_of_a_subnet_shows_that_it_replaces_gpu_pools(runner: P
     assert _replaced(outcome, "aws:eks/cluster:Cluster") == set()
 
 
+@pytest.mark.lives
 def test_a_protected_pool_refuses_to_be_replaced_until_its_cluster_is_removed(runner: PulumiRunner) -> None:
     """The preview says so; a cluster that is on its way out is let go."""
     _up(runner, fleet(eks(), protect=True), serving=False)

@@ -191,6 +191,7 @@ def holder(cut: Cut) -> str:
     return f"{lease['username']}@{lease['hostname']} (pid {lease['pid']}, `berth up --yes`)"
 
 
+@pytest.mark.lives
 def test_an_interrupt_ends_a_run_with_care(run: FleetRun) -> None:
     """What had begun is finished and in the state; exit code 8, no lease, and the next run goes on."""
     another_image(run)

@@ -95,6 +95,7 @@ def assert_sound(lab: Lab, runner: PulumiRunner, town: Town) -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.lives
 def test_a_torn_file_beside_the_state_is_mended(lab: Lab) -> None:
     """An engine killed while it writes leaves an empty file of attributes; the next command removes it and goes on."""
     runner = lab.runner()
@@ -270,6 +271,7 @@ def test_leaving_out_what_others_need_is_refused(lab: Lab) -> None:
     assert runner.export(STACK).raw["deployment"]["resources"] == checkpoint.raw["deployment"]["resources"]
 
 
+@pytest.mark.lives
 def test_a_lost_cluster_is_forgotten_without_touching_it(lab: Lab) -> None:
     """The state without a cluster, its provider and its objects is one that the engine accepts."""
     runner = lab.runner()

@@ -71,6 +71,7 @@ def test_a_dead_lease_without_a_mark_waits_for_a_person(run: FleetRun) -> None:
     assert run.berth("unlock").stdout == "No stack is leased.\n"
 
 
+@pytest.mark.lives
 def test_of_two_runs_at_once_one_wins(run: FleetRun) -> None:
     """The other ends with who it is and what it does; nothing is doubled."""
     first = held(run, Hold("create", WORKLOAD, "a/1-workload-main", "after"))
@@ -90,6 +91,7 @@ def test_of_two_runs_at_once_one_wins(run: FleetRun) -> None:
     assert_sound(run)
 
 
+@pytest.mark.lives
 def test_a_plan_that_waited_is_not_applied_to_another_state(run: FleetRun) -> None:
     """Somebody leaves the question open while another run changes the fleet; answered late, nothing is undone."""
     ours, theirs = os.openpty()
