@@ -41,7 +41,7 @@ def on_devices(
     class_name: Annotated[str, Parameter(name="--class")] = "",
     slice_file: Annotated[Path | None, Parameter(name="--slice")] = None,
     device: str = "",
-    minor: Minor = "1.34",
+    minor: Minor | None = None,
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
@@ -60,18 +60,20 @@ def on_devices(
     device
         Explain this device only.
     minor
-        Kubernetes minor whose scheduler is asked.
+        Kubernetes minor whose scheduler is asked; without it the oldest of the clusters with nodes of the class, and
+        1.34 for a file.
 
     """
     from automation.render.text import Span, heading, line
     from components.cel.explain import explain, tally
     from components.cel.selector import compile_unlimited
 
-    views = _views(class_name, slice_file, where)
+    views, oldest = _views(class_name, slice_file, where)
     chosen = {name: view for name, view in views.items() if not device or name == device}
     if not chosen:
         raise _usage(f"there is no device {device!r}", f"it has: {', '.join(views) or 'none'}")
-    selector = _compiled(lambda: compile_unlimited(expression, minor=minor))
+    asked = minor or oldest
+    selector = _compiled(lambda: compile_unlimited(expression, minor=asked))
     counted = tally(selector, chosen.values())
     explained = {name: explain(selector, view) for name, view in chosen.items()}
     sinks = show.sinks()
@@ -79,7 +81,7 @@ def on_devices(
     if sinks.machine:
         devices = {name: _explanation_json(one) for name, one in explained.items()}
         total = {"match": counted.match, "noMatch": counted.no_match, "error": counted.error}
-        sinks.document({**_document("SelectorTest"), "minor": minor, "total": total, "devices": devices})
+        sinks.document({**_document("SelectorTest"), "minor": asked, "total": total, "devices": devices})
         return code
     for name, one in explained.items():
         sinks.data([heading(name), *_explanation_lines(one), line("")])
@@ -172,22 +174,33 @@ def _compiled(work: Any) -> Any:
         raise UsageError(summary, help="berth selector check EXPRESSION") from error
 
 
-def _views(class_name: str, slice_file: Path | None, where: Where) -> "Mapping[str, DeviceView]":
+def _views(class_name: str, slice_file: Path | None, where: Where) -> "tuple[Mapping[str, DeviceView], str]":
+    """Return the devices to ask, and the minor to ask when none is given."""
+    from components.cel.environment import DEFAULT_MINOR
+
     if bool(class_name) == (slice_file is not None):
         raise _usage("give either a class or a file with ResourceSlices", "--class NAME, or --slice FILE")
-    return _slice_views(slice_file) if slice_file is not None else _class_views(class_name, where)
+    return (_slice_views(slice_file), DEFAULT_MINOR) if slice_file is not None else _class_views(class_name, where)
 
 
-def _class_views(name: str, where: Where) -> "Mapping[str, DeviceView]":
+def _class_views(name: str, where: Where) -> "tuple[Mapping[str, DeviceView], str]":
     from components.api.placeable import device_view
+    from components.cel.environment import DEFAULT_MINOR, MINORS, minor_of
     from stacks.environment import read_environment
 
     workspace = where.workspace()
     loaded, _ = read_environment(workspace.folder)
-    classes = loaded.raise_if_errors().classes
-    if name not in classes:
-        raise _usage(f"there is no InferenceClass {name!r} in {where.env}", f"it has: {', '.join(classes) or 'none'}")
-    return {device.name: device_view(device) for device in classes[name].spec.devices}
+    fleet = loaded.raise_if_errors()
+    if name not in fleet.classes:
+        known = ", ".join(fleet.classes) or "none"
+        raise _usage(f"there is no InferenceClass {name!r} in {where.env}", f"it has: {known}")
+    minors = (
+        minor_of(cluster.kubernetes_version)
+        for cluster in fleet.clusters.values()
+        if any(pool.class_name == name for pool in cluster.spec.node_pools)
+    )
+    views = {device.name: device_view(device) for device in fleet.classes[name].spec.devices}
+    return views, min(minors, key=MINORS.index, default=DEFAULT_MINOR)
 
 
 def _slice_views(file: Path) -> "Mapping[str, DeviceView]":

@@ -236,7 +236,16 @@ class Explainer:
 _NOT_ASKED = (Code.DESELECTED, Code.OUTSIDE_CACHE, Code.NO_STORAGE)
 """Refusals by what the deployment itself asks for."""
 _MATCHLESS = frozenset({Code.SELECTOR_ERROR, Code.NO_MATCH})
-_OF_POOLS = frozenset({Code.NO_MATCH, Code.SELECTOR_ERROR, Code.POD_TOO_LARGE, Code.SPOT_ONLY, Code.NO_FABRIC})
+_OF_POOLS = frozenset(
+    {
+        Code.NO_MATCH,
+        Code.SELECTOR_ERROR,
+        Code.POD_TOO_LARGE,
+        Code.SELECTOR_TOO_NEW,
+        Code.SPOT_ONLY,
+        Code.NO_FABRIC,
+    }
+)
 
 
 def _message(code: Code, cluster: Cluster, deployment: Deployment, failure: str) -> str:

@@ -51,7 +51,7 @@ class Filters:
         self.position = {cluster.name: position for position, cluster in enumerate(self.clusters)}
         self.everywhere: Clusters = (1 << len(self.clusters)) - 1
         self.hardware: list[tuple[Hardware, ...]] = [
-            tuple(catalogue.of(pool) for pool in cluster.pools) for cluster in self.clusters
+            tuple(catalogue.of(pool, cluster.minor) for pool in cluster.pools) for cluster in self.clusters
         ]
         self._hostings = hostings
         self.profiles: list[Profile] = []

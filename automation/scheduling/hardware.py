@@ -1,7 +1,8 @@
 """Hardware: what the nodes of pools with the same devices have in common, as the scheduler counts it.
 
-Pools whose devices are equal share one value, so that everything that depends on devices alone (matching, the layout
-of demands, the price of a pod in nodes) is computed once for the whole fleet.
+Pools whose devices are equal, on clusters of one Kubernetes minor, share one value, so that everything that depends on
+devices and selectors alone (matching, the layout of demands, the price of a pod in nodes) is computed once for the
+whole fleet.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from fractions import Fraction
 from automation.scheduling.patterns import NO_LIMIT, Demand, Node
 from automation.scheduling.resources import Resources
 from automation.scheduling.snapshot import Device, Pool
+from components.cel.environment import DEFAULT_MINOR
 
 Taking = tuple[int, frozenset[int]]
 """A number of devices, and the positions of the kinds that any of them may be."""
@@ -36,6 +38,8 @@ class Hardware:
     node: Node
     resources: Resources = ()
     """What a node offers of CPU and memory, as far as it counts."""
+    minor: str = DEFAULT_MINOR
+    """The Kubernetes minor by whose language selectors are answered here."""
 
     def demand(self, takings: Iterable[Taking]) -> Demand:
         """Return the demand of a pod that takes ``takings``, each from kinds of one DeviceClass."""
@@ -114,7 +118,9 @@ class Hardware:
         return None if demand is None else tuple(map(min, demand, self.node.has, self.node.room))
 
 
-def make_hardware(number: int, devices: tuple[Device, ...], resources: Resources = ()) -> Hardware:
+def make_hardware(
+    number: int, devices: tuple[Device, ...], resources: Resources = (), minor: str = DEFAULT_MINOR
+) -> Hardware:
     """Lay out the devices of a node, and what it offers of CPU and memory."""
     claimable = [position for position, device in enumerate(devices) if device.claimable]
     classes: dict[str, list[int]] = {}
@@ -140,6 +146,7 @@ def make_hardware(number: int, devices: tuple[Device, ...], resources: Resources
         sums=tuple(sums),
         node=Node((*has, *offered), (*room, *offered)),
         resources=resources,
+        minor=minor,
     )
 
 
@@ -148,24 +155,24 @@ class Catalogue:
 
     def __init__(self, *, devices_only: bool = False) -> None:
         self._devices_only = devices_only
-        self._by_value: dict[tuple[tuple[Device, ...], Resources], Hardware] = {}
-        self._by_object: dict[tuple[int, Resources], tuple[Sequence[Device], Hardware]] = {}
+        self._by_value: dict[tuple[tuple[Device, ...], Resources, str], Hardware] = {}
+        self._by_object: dict[tuple[int, Resources, str], tuple[Sequence[Device], Hardware]] = {}
 
     @property
     def all(self) -> Collection[Hardware]:
         """Every hardware that was asked for."""
         return self._by_value.values()
 
-    def of(self, pool: Pool) -> Hardware:
-        """Return the hardware of a pool's nodes; equal ones give the same value."""
+    def of(self, pool: Pool, minor: str) -> Hardware:
+        """Return the hardware of a pool's nodes on a cluster of a minor; equal ones give the same value."""
         devices, resources = pool.devices, () if self._devices_only else pool.allocatable
-        known = self._by_object.get((id(devices), resources))
+        known = self._by_object.get((id(devices), resources, minor))
         if known is not None:
             return known[1]
-        hardware = self._by_value.get((devices, resources))
+        hardware = self._by_value.get((devices, resources, minor))
         if hardware is None:
-            hardware = make_hardware(len(self._by_value), devices, resources)
-            self._by_value[devices, resources] = hardware
+            hardware = make_hardware(len(self._by_value), devices, resources, minor)
+            self._by_value[devices, resources, minor] = hardware
         # Holding the tuple keeps its id from being reused.
-        self._by_object[id(devices), resources] = (devices, hardware)
+        self._by_object[id(devices), resources, minor] = (devices, hardware)
         return hardware

@@ -65,7 +65,7 @@ class Hostings:
         self.matcher = matcher
         self._whole_nodes = whole_nodes
         self._first_fit_only = first_fit_only
-        self._fits: dict[tuple[int, int], _Fit | None] = {}
+        self._fits: dict[tuple[int, int, bool], _Fit | None] = {}
         self._options: dict[tuple[int, int], tuple[Option, ...]] = {}
         self._of: dict[tuple[int, int], Hosting | None] = {}
         self._wanted: dict[int, int] = {}
@@ -151,15 +151,15 @@ class Hostings:
             yield from self._single(engine, profile, apart=apart, lenience=lenience)
             yield from self._spanning(engine, profile, apart=apart, lenience=lenience)
 
-    def _fit(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
-        key = (engine.number, kind.number)
+    def _fit(self, engine: EngineNeed, kind: PoolKind, lenience: Lenience = STRICT) -> _Fit | None:
+        key = (engine.number, kind.number, lenience.upgraded)
         if key not in self._fits:
-            self._fits[key] = self._look(engine, kind)
+            self._fits[key] = self._look(engine, kind, lenience)
         return self._fits[key]
 
-    def _look(self, engine: EngineNeed, kind: PoolKind) -> _Fit | None:
+    def _look(self, engine: EngineNeed, kind: PoolKind, lenience: Lenience) -> _Fit | None:
         """Return how all members would run on nodes of one kind; None when some cannot."""
-        found = [self._match(member, kind) for member in engine.members]
+        found = [self._match(member, kind, lenience) for member in engine.members]
         matches = tuple(match for match in found if isinstance(match, Match))
         if len(matches) < len(found):
             return None
@@ -172,8 +172,8 @@ class Hostings:
         """Yield the pools that can host the whole engine; with ``apart`` those that could but for their fabric."""
         for number, kind in enumerate(profile.kinds):
             suits = kind.admits(engine, lenience) and kind.connects(engine) is not apart
-            fit = self._fit(engine, kind) if suits else None
-            if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches)):
+            fit = self._fit(engine, kind, lenience) if suits else None
+            if fit is not None and (fit.plain or self._serves(engine, profile, fit.matches, lenience)):
                 yield _option(engine, (number,) * len(fit.matches), fit.matches, fit.rank)
 
     def _spanning(
@@ -188,22 +188,23 @@ class Hostings:
             connected = one_fabric and all(kind.connects(engine) for kind in kinds)
             if connected is apart or not all(kind.admits(engine, lenience) for kind in kinds):
                 continue
-            found = [self._match(member, kind) for member, kind in zip(engine.members, kinds, strict=True)]
+            found = [self._match(member, kind, lenience) for member, kind in zip(engine.members, kinds, strict=True)]
             matches = tuple(match for match in found if isinstance(match, Match))
-            if len(matches) == len(found) and self._serves(engine, profile, matches):
+            if len(matches) == len(found) and self._serves(engine, profile, matches, lenience):
                 yield _option(engine, pools, matches, self._rank_of(engine, kinds, matches))
 
-    def _serves(self, engine: EngineNeed, profile: Profile, matches: Sequence[Match]) -> bool:
+    def _serves(self, engine: EngineNeed, profile: Profile, matches: Sequence[Match], lenience: Lenience) -> bool:
         """Whether an engine claims something, and no member is stranded: real devices for it are on other pools."""
         for member, match in zip(engine.members, matches, strict=True):
             if match.deferred and any(
-                isinstance(other := self._match(member, kind), Match) and other.claims for kind in profile.kinds
+                isinstance(other := self._match(member, kind, lenience), Match) and other.claims
+                for kind in profile.kinds
             ):
                 return False
         return any(match.claims for match in matches)
 
-    def _match(self, member: MemberNeed, kind: PoolKind) -> Match | Mismatch:
-        return self.matcher.match(member.requests, kind.hardware, member.resources)
+    def _match(self, member: MemberNeed, kind: PoolKind, lenience: Lenience) -> Match | Mismatch:
+        return self.matcher.match(member.requests, kind.hardware, member.resources, any_minor=lenience.upgraded)
 
     def _rank_of(self, engine: EngineNeed, kinds: Sequence[PoolKind], matches: Sequence[Match]) -> Rank:
         unknown, cost = False, Decimal(0)

@@ -1,18 +1,21 @@
 """Matching: whether the requests of a pod can be met by one node of some hardware, and by which devices.
 
-The answer depends on the requests and the devices alone, so it is computed once per distinct pair, and a selector once
-per distinct device description. Requests are taken in order, each from the first kind that satisfies all its selectors
-and has enough left, in the order of the nodes' devices, so that no two requests share a device. A request names no
-DeviceClass: it claims from that of the kind it takes, and the allocator may then take any kind of that class which
-matches. A synthetic kind (matched, never claimed) is taken only when no claimable one is.
+The answer depends on the requests, the devices and the Kubernetes minor alone, so it is computed once for each distinct
+three, and a selector once per distinct device description and minor. Requests are taken in order, each from the first
+kind that satisfies all its selectors and has enough left, in the order of the nodes' devices, so that no two requests
+share a device. A request names no DeviceClass: it claims from that of the kind it takes, and the allocator may then
+take any kind of that class which matches. A synthetic kind (matched, never claimed) is taken only when no claimable one
+is.
 
 A selector that cannot be evaluated is neither a match nor a silent miss: on a kind that shares its DeviceClass with the
 one that is taken it refuses the hardware, because the real allocator may reach that device and then gives up on the
-pod.
+pod. A selector that the minor of a cluster does not know yet is answered as by the first minor that does, and what it
+would match is then refused: so the refusal says that an upgrade is all that is missing.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from automation.scheduling.hardware import Hardware, Taking
 from automation.scheduling.patterns import Demand
@@ -20,8 +23,9 @@ from automation.scheduling.resources import Resources, words
 from automation.scheduling.snapshot import Device
 from automation.scheduling.verdict import Code
 from components.cel.device import DeviceView
+from components.cel.environment import MINORS
 from components.cel.problem import SelectorError
-from components.cel.selector import Outcome, Selector, compile_selector
+from components.cel.selector import Outcome, Selector, compile_selector, first_minor_that_takes
 from components.lock import Claim, MemberShape
 
 Request = tuple[str, int, tuple[str, ...]]
@@ -29,8 +33,21 @@ Request = tuple[str, int, tuple[str, ...]]
 Requests = tuple[Request, ...]
 
 
-Evaluate = Callable[[str, Device], tuple[Outcome, str]]
-"""Answers one selector for one device; the text says what went wrong."""
+class Said(NamedTuple):
+    """What a selector says of a device; ``text`` is what went wrong.
+
+    With ``needs`` it is the answer of that minor, because the one that was asked does not take the selector, for
+    ``refusal``.
+    """
+
+    outcome: Outcome
+    text: str = ""
+    needs: str = ""
+    refusal: str = ""
+
+
+Evaluate = Callable[[str, Device, str], Said]
+"""Answers one selector for one device, as Kubernetes of a minor does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,8 @@ class Mismatch:
     """It is an error on a device that the selector is about."""
     final: bool = False
     """A matching kind shares its DeviceClass with one on which the selector fails; nothing else may be tried."""
+    needs: str = ""
+    """The Kubernetes minor from which on it would be met."""
 
 
 def requests_of(member: MemberShape) -> Requests:
@@ -70,19 +89,38 @@ class Matcher:
 
     def __init__(self, evaluate: Evaluate) -> None:
         self._evaluate = evaluate
-        self._answers: dict[tuple[str, object], tuple[Outcome, str]] = {}
-        self._matches: dict[tuple[Requests, Resources, int], Match | Mismatch] = {}
+        self._answers: dict[tuple[str, str, object], Said] = {}
+        self._matches: dict[tuple[Requests, Resources, int], tuple[Match | Mismatch, Mismatch | None]] = {}
 
-    def match(self, requests: Requests, hardware: Hardware, resources: Resources = ()) -> Match | Mismatch:
-        """Return how one node of ``hardware`` meets ``requests`` and, as far as it is stated, ``resources``."""
+    def match(
+        self, requests: Requests, hardware: Hardware, resources: Resources = (), *, any_minor: bool = False
+    ) -> Match | Mismatch:
+        """Return how one node of ``hardware`` meets ``requests`` and, as far as it is stated, ``resources``.
+
+        With ``any_minor`` as if the cluster were new enough for every selector: so it is for what runs there.
+        """
         key = (requests, resources, hardware.number)
-        answer = self._matches.get(key)
-        if answer is None:
+        known = self._matches.get(key)
+        if known is None:
             answer = self._match(requests, hardware)
             if resources and isinstance(answer, Match):
                 answer = _beside(answer, hardware, resources)
-            self._matches[key] = answer
-        return answer
+            too_new = self._too_new(requests, hardware) if isinstance(answer, Match) else None
+            known = self._matches[key] = answer, too_new
+        answer, too_new = known
+        return answer if any_minor or too_new is None else too_new
+
+    def _too_new(self, requests: Requests, hardware: Hardware) -> Mismatch | None:
+        """Return the selector that needs the newest Kubernetes, of those that the clusters' own does not take."""
+        found: Mismatch | None = None
+        for name, count, selectors in requests:
+            for expression in selectors:
+                # Whether it is taken is the same for all devices.
+                said = self._answer(expression, hardware.devices[0], hardware.minor)
+                if said.needs and (found is None or MINORS.index(said.needs) > MINORS.index(found.needs)):
+                    message = f"request {name}: {expression} needs Kubernetes {said.needs} ({said.refusal})"
+                    found = Mismatch(Code.SELECTOR_TOO_NEW, message, name, expression, wanted=count, needs=said.needs)
+        return found
 
     def _match(self, requests: Requests, hardware: Hardware) -> Match | Mismatch:
         left = [device.count for device in hardware.devices]
@@ -107,7 +145,7 @@ class Matcher:
         self, request: Request, hardware: Hardware, left: list[int]
     ) -> tuple[str, int, frozenset[int]] | Mismatch:
         """Return the DeviceClass, the device's position and all kinds that may be taken, or the first failure."""
-        problems = [self._problem(request, hardware.devices[position]) for position in hardware.kinds]
+        problems = [self._problem(request, hardware.devices[position], hardware.minor) for position in hardware.kinds]
         failures: list[Mismatch] = []
         alike: dict[str, frozenset[int]] = {}
         """By DeviceClass, the kinds that match."""
@@ -132,15 +170,17 @@ class Matcher:
 
     def _synthetic(self, request: Request, hardware: Hardware, left: list[int]) -> int | None:
         for position, device in enumerate(hardware.devices):
-            if not device.claimable and left[position] >= request[1] and self._problem(request, device) is None:
+            if device.claimable or left[position] < request[1]:
+                continue
+            if self._problem(request, device, hardware.minor) is None:
                 return position
         return None
 
-    def _problem(self, request: Request, device: Device) -> Mismatch | None:
+    def _problem(self, request: Request, device: Device, minor: str) -> Mismatch | None:
         """Return the first selector of ``request`` that ``device`` does not satisfy; None when it satisfies all."""
         name, count, selectors = request
         for expression in selectors:
-            outcome, text = self._answer(expression, device)
+            outcome, text, *_ = self._answer(expression, device, minor)
             if outcome is Outcome.NO_MATCH:
                 message = f"request {name}: {device.name} does not satisfy {expression}"
                 return Mismatch(Code.NO_MATCH, message, name, expression, device.name, count)
@@ -151,11 +191,11 @@ class Matcher:
                 )
         return None
 
-    def _answer(self, expression: str, device: Device) -> tuple[Outcome, str]:
-        key = (expression, (device.driver, device.attributes, device.capacity))
+    def _answer(self, expression: str, device: Device, minor: str) -> Said:
+        key = (expression, minor, (device.driver, device.attributes, device.capacity))
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._evaluate(expression, device)
+            answer = self._answers[key] = self._evaluate(expression, device, minor)
         return answer
 
 
@@ -196,30 +236,43 @@ def _short(request: Request, device: Device, left: int) -> Mismatch:
 
 
 def cel_evaluate() -> Evaluate:
-    """Return the compiled selectors of ``components.cel``, each compiled once and each device viewed once.
+    """Return the compiled selectors of ``components.cel``, each compiled once a minor and each device viewed once.
 
-    An expression that does not compile is an error on every device: it is refused at load, so it can only come from a
-    shape that is already running, and that one stays.
+    An expression that no minor from the cluster's on takes is an error on every device: it is refused at load, so it
+    can only come from a shape that is already running, and that one stays.
     """
-    selectors: dict[str, Selector | str] = {}
+    selectors: dict[tuple[str, str], _Compiled] = {}
     views: dict[tuple[object, ...], DeviceView] = {}
 
-    def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
-        if expression not in selectors:
-            try:
-                selectors[expression] = compile_selector(expression)
-            except SelectorError as error:
-                selectors[expression] = str(error)
-        selector = selectors[expression]
-        if isinstance(selector, str):
-            return Outcome.ERROR, selector
+    def evaluate(expression: str, device: Device, minor: str) -> Said:
+        compiled = selectors.get((expression, minor))
+        if compiled is None:
+            compiled = selectors[expression, minor] = _compiled(expression, minor)
+        if compiled.selector is None:
+            return Said(Outcome.ERROR, compiled.refusal)
         key = (device.driver, device.attributes, device.capacity)
         if key not in views:
             attributes = {name: {kind: value} for name, kind, value in device.attributes}
             views[key] = DeviceView.from_class_device(
                 driver=device.driver, attributes=attributes, capacity=dict(device.capacity)
             )
-        answer = selector.evaluate(views[key])
-        return answer.outcome, answer.message
+        answer = compiled.selector.evaluate(views[key])
+        return Said(answer.outcome, answer.message, compiled.needs, compiled.refusal)
 
     return evaluate
+
+
+class _Compiled(NamedTuple):
+    """A selector for a minor, or for the one that it needs; ``refusal`` is why the minor itself does not take it."""
+
+    selector: Selector | None
+    needs: str = ""
+    refusal: str = ""
+
+
+def _compiled(expression: str, minor: str) -> _Compiled:
+    try:
+        return _Compiled(compile_selector(expression, minor=minor))
+    except SelectorError as error:
+        needs = first_minor_that_takes(expression, after=minor)
+        return _Compiled(compile_selector(expression, minor=needs) if needs else None, needs, str(error))

@@ -103,6 +103,8 @@ class Lenience(NamedTuple):
     """That they stay."""
     fabric: bool = False
     """That the nodes of a gang share the network that it needs."""
+    upgraded: bool = False
+    """That their cluster's Kubernetes takes every selector."""
 
 
 STRICT = Lenience()

@@ -6,6 +6,7 @@ engines the one that is furthest from a place, since a replica needs room for al
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -16,13 +17,14 @@ from automation.scheduling.ledger import Ledger
 from automation.scheduling.matching import Mismatch
 from automation.scheduling.needs import EngineNeed, Lenience, Need
 from automation.scheduling.room import RoomExplainer
-from automation.scheduling.snapshot import FabricNeed, Pool, Purchase
+from automation.scheduling.snapshot import Cluster, FabricNeed, Pool, Purchase
 from automation.scheduling.verdict import FABRIC_LINES, Code, PoolVerdict
 from automation.scheduling.work import Work
+from components.cel.environment import MINORS
 
 Found = tuple[PoolVerdict, ...]
 """What an engine would find on the pools of a cluster, in their order."""
-_DEVICES_ALONE = Lenience(spot=True, fabric=True, leaving=True)
+_DEVICES_ALONE = Lenience(spot=True, leaving=True, fabric=True, upgraded=True)
 
 
 class PoolExplainer:
@@ -126,6 +128,16 @@ class PoolExplainer:
                 return text + _ways_out(work)
         return ""
 
+    def needed_minor(self, work: Work, position: int) -> str:
+        """Return the Kubernetes minor that a cluster, whose own is too old for a need's selectors, has to have."""
+        found = (
+            self._hostings.matcher.match(member.requests, hardware, member.resources)
+            for hardware in self._filters.hardware[position]
+            for engine in work.need.engines
+            for member in engine.members
+        )
+        return max((each.needs for each in found if isinstance(each, Mismatch) and each.needs), key=MINORS.index)
+
     def _spanning(self, need: Need) -> Clusters:
         """Return the clusters that would host a need in more ways if their pools shared a network."""
         found: Clusters = 0
@@ -175,7 +187,10 @@ class PoolExplainer:
         key = (hardware.number, need.number, pool.name, name)
         if key not in self._mismatches:
             self._mismatches[key] = self._compare(pool, hardware, need, name)
-        return self._mismatches[key]
+        found = self._mismatches[key]
+        if found is None or found.code is not Code.SELECTOR_TOO_NEW:
+            return found
+        return replace(found, message=f"{found.message}, and {_runs(self._filters.clusters[position])}")
 
     def _compare(self, pool: Pool, hardware: Hardware, need: EngineNeed, name: str) -> PoolVerdict | None:
         claims = False
@@ -219,6 +234,14 @@ class PoolExplainer:
 def _closest(verdicts: Sequence[PoolVerdict]) -> PoolVerdict:
     """Return the verdict of what came closest for one engine: an error of a selector if there is one."""
     return min(verdicts, key=lambda each: (each.code is not Code.SELECTOR_ERROR, -each.code.rank))
+
+
+def _runs(cluster: Cluster) -> str:
+    """Say what Kubernetes a cluster has; where nobody knows, what to do about that."""
+    version = cluster.versions.api_server
+    if version is None:
+        return f"nobody says what {cluster.name} runs: write its `kubernetesVersion`, or observe it"
+    return f"{cluster.name} runs {version}"
 
 
 def _ways_out(work: Work) -> str:

@@ -76,9 +76,13 @@ _TOO_LARGE = "pods that are larger than a node of their pool have gone"
 _SPOT = _Obstacle("it may run on spot nodes (write `spot: true`)")
 _POOL = _Obstacle("stays", _DECIDED)
 _FABRIC = _Obstacle("its nodes share what a gang needs")
-_ORDER = (*_BY_CODE.values(), _SPOT, _POOL, _FABRIC)
+_MINOR = _Obstacle("it runs Kubernetes")
+_LENIENT = (_SPOT, _POOL, _FABRIC, _MINOR)
+"""What the parts of a lenience stand for, in their order."""
+_ORDER = (*_BY_CODE.values(), *_LENIENT)
 _LENIENCES = sorted(
-    (Lenience(*each) for each in product((False, True), repeat=3)), key=lambda each: (sum(each), each.leaving)
+    (Lenience(*each) for each in product((False, True), repeat=len(_LENIENT))),
+    key=lambda each: (sum(each), each.leaving),
 )
 """The fewest first, and those that keep a pool last."""
 
@@ -218,7 +222,7 @@ class Remedies:
         """Return the clusters that could carry a deployment by what would have to be lifted there."""
         parts: dict[_Obstacles, Clusters] = {}
         for lenience, clusters in self._leniences(work.need).items():
-            named = zip((_SPOT, _POOL, _FABRIC), lenience, strict=True)
+            named = zip(_LENIENT, lenience, strict=True)
             parts[tuple(each for each, needed in named if needed)] = clusters
         for code, refused in self._filters.refused(work.deployment, work.need):
             if code in _BY_CODE:
@@ -240,7 +244,7 @@ class Remedies:
         return known
 
     def _host(self, work: Work, position: int, obstacles: _Obstacles) -> Hosting:
-        lenience = Lenience(_SPOT in obstacles, _POOL in obstacles, _FABRIC in obstacles)
+        lenience = Lenience(*(each in obstacles for each in _LENIENT))
         hosting = self._filters.leniently(work.need, position, lenience)
         assert hosting is not None  # or the cluster would not be among those with devices
         return hosting
@@ -267,6 +271,8 @@ class Remedies:
         cluster = self._filters.clusters[position]
         if obstacle is _FABRIC:
             return obstacle.lifted + (f": {FABRIC_LINES}" if work.deployment.fabric is None else "")
+        if obstacle is _MINOR:
+            return f"{obstacle.lifted} {self._pools.needed_minor(work, position)} or newer"
         if obstacle is _POOL:
             used = {pool for options in hosting for pool in options[0].pools}
             pools = [each for number, each in enumerate(cluster.pools) if number in used and each.leaving]

@@ -136,7 +136,8 @@ class Judge:
             if pool < 0:
                 continue
             hardware = self._filters.hardware[position][pool]
-            match = self._matcher.match(requests_of(member), hardware)
+            # Its cluster has taken its selectors, whatever is known of the cluster's version.
+            match = self._matcher.match(requests_of(member), hardware, any_minor=True)
             if isinstance(match, Match) and match.claims == place.claims:
                 demand = match.demand
             else:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from automation.scheduling.existing import ExistingCache, ExistingReplica, NamespacedName
 from automation.scheduling.observation import PoolObservation
 from automation.scheduling.resources import Resources
+from components.cel.environment import minor_of
 from components.checks.facts import Taint, Toleration
 from components.checks.versions import API_SERVER, KUBELET, older, words_of
 from components.lock import ReplicaShape
@@ -189,6 +190,9 @@ class Version:
     text: str
     seen: datetime | None = None
 
+    def __str__(self) -> str:
+        return self.text + (f", as seen at {self.seen:%Y-%m-%d %H:%M} UTC" if self.seen else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Versions:
@@ -234,13 +238,17 @@ class Cluster:
     versions: Versions = Versions()
 
     @property
+    def minor(self) -> str:
+        """The Kubernetes minor whose selector language it speaks; where nobody says, the oldest."""
+        return minor_of(self.versions.api_server.text if self.versions.api_server else "")
+
+    @property
     def outdated(self) -> str:
         """What is known to be too old for device claims, in words; empty when nothing is."""
         who = (("API server", self.versions.api_server, API_SERVER), ("oldest kubelet", self.versions.kubelet, KUBELET))
         for name, version, floor in who:
             if version is not None and older(version.text, floor):
-                seen = f", as seen at {version.seen:%Y-%m-%d %H:%M} UTC" if version.seen else ""
-                return f"its {name} is {version.text}{seen}, and device claims need {words_of(floor)} or newer"
+                return f"its {name} is {version}, and device claims need {words_of(floor)} or newer"
         return ""
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:

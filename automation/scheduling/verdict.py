@@ -37,6 +37,8 @@ class Code(StrEnum):
     """No pool has the devices that are asked for."""
     POD_TOO_LARGE = "pod-too-large"
     """A pod asks for more devices than one node has."""
+    SELECTOR_TOO_NEW = "selector-too-new"
+    """A selector needs a newer Kubernetes than the cluster's; with that, the pool would have the devices."""
     SPOT_ONLY = "spot-only"
     """Such devices are on spot nodes alone, which the deployment does not allow."""
     NO_FABRIC = "no-fabric"
@@ -80,6 +82,7 @@ _NOUNS = {
     Code.SELECTOR_ERROR: "where a selector fails",
     Code.NO_MATCH: "no matching device",
     Code.POD_TOO_LARGE: "with nodes too small",
+    Code.SELECTOR_TOO_NEW: "with a Kubernetes too old for a selector",
     Code.SPOT_ONLY: "only on spot nodes",
     Code.NO_FABRIC: "no common fabric",
     Code.OVER_QUOTA: "over the quota",

@@ -1,6 +1,5 @@
 """InferenceCluster: one cluster of the fleet, from one of six sources, and its GPU pools."""
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -42,8 +41,6 @@ __all__ = [
     "Taint",
     "VultrSource",
 ]
-
-_MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
 class Taint(Model):
@@ -151,9 +148,3 @@ class InferenceCluster(Manifest):
     def kubernetes_version(self) -> str:
         """The version as written or defaulted; empty for an existing cluster that does not say."""
         return self.spec.cluster.block.kubernetes_version or ""
-
-    @property
-    def kubernetes_minor(self) -> str:
-        """The version's ``1.N``; empty when there is none to read."""
-        found = _MINOR.match(self.kubernetes_version)
-        return f"1.{found[1]}" if found else ""

@@ -18,10 +18,11 @@ from components.api.model_deployment import DeviceRequest, ModelDeployment, Repl
 from components.api.node_pool import NodePool
 from components.api.nodes import PathPart
 from components.api.reading import Reading
-from components.api.selectors import SPEC, known_minor, requests
+from components.api.selectors import SPEC, requests
 from components.cel.device import DeviceView
+from components.cel.environment import minor_of
 from components.cel.problem import Position, SelectorError
-from components.cel.selector import Outcome, compile_selector
+from components.cel.selector import Outcome, compile_selector, first_minor_that_takes
 from components.cel.selector import Selector as CompiledSelector
 
 NO_SHARED_STORAGE: Final = ("Vultr",)
@@ -265,7 +266,7 @@ class Placeability:
         return sum(offer.count // request.count for offer in found if not offer.synthetic)
 
     def _answers(self, request: DeviceRequest, cluster: InferenceCluster, pool: NodePool) -> _Answers:
-        minor = known_minor(cluster.kubernetes_minor)
+        minor = minor_of(cluster.kubernetes_version)
         key = (request.selectors, pool.class_name, minor)
         if key not in self._selected:
             self._selected[key] = _selected(request, self.devices.get(pool.class_name, ()), minor)
@@ -301,7 +302,7 @@ def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
         cluster.spec.taints,
         tuple((pool.class_name, pool.most_nodes, pool.purchase == "Spot") for pool in cluster.spec.node_pools),
         cluster.spec.removing or cluster.spec.lost,
-        cluster.kubernetes_minor,
+        minor_of(cluster.kubernetes_version),
         cluster.source,
         block.cache if isinstance(block, ExistingSource) else None,
     )
@@ -327,7 +328,10 @@ def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _
         try:
             selectors.append(compile_selector(selector.cel or "", minor=minor))
         except SelectorError as error:
-            return _Answers((), _Stop(number, f"Kubernetes {minor} refuses it: {error.message}", error.position))
+            needs = first_minor_that_takes(selector.cel or "", after=minor)
+            newer = f", and {needs} would take it" if needs else ""
+            message = f"Kubernetes {minor} refuses it{newer}: {error.message}"
+            return _Answers((), _Stop(number, message, error.position))
     kinds: list[int] = []
     stops: list[_Stop] = []
     for kind, offer in enumerate(offers):

@@ -1,7 +1,7 @@
 """Compiles every selector of every deployment, and reports what Kubernetes would refuse inside the expression.
 
-An expression is refused when no cluster of the fleet could take it: it is compiled for the newest Kubernetes version
-that a cluster has. Whether an older cluster takes it is the scheduler's question. What Kubernetes takes and no device
+An expression is refused when no cluster of the fleet could take it: it is compiled for every Kubernetes minor that a
+cluster has. Which of them take it is the scheduler's question. What Kubernetes takes and no device
 can make succeed, such as `quantity('80GB')`, is warned of.
 """
 
@@ -17,10 +17,10 @@ from components.api.model_deployment import DeviceRequest, ModelDeployment
 from components.api.near import did_you_mean
 from components.api.nodes import PathPart
 from components.api.reading import Reading
-from components.cel.environment import DEFAULT_MINOR, MINORS, environment
+from components.cel.environment import DEFAULT_MINOR, MINORS, environment, minor_of
 from components.cel.failing import FailingCall, failing_calls
 from components.cel.problem import Position, SelectorError
-from components.cel.selector import compile_selector
+from components.cel.selector import compile_selector, first_minor_that_takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,15 @@ Failing = Mapping[str, Sequence[FailingCall]]
 
 def check_selectors(reading: Reading) -> Failing:
     """Record a problem for every selector that does not compile, and for every call in one that can only fail."""
-    minor = newest_minor(reading)
+    clusters = _clusters_by_minor(reading)
     judged: dict[str, _Judgement] = {}
     for source, deployment in reading.documents(ModelDeployment):
         for path, expression in expressions(deployment):
             if expression not in judged:
-                judged[expression] = _judge(expression, minor)
+                judged[expression] = _judge(expression, tuple(clusters))
             refusal = judged[expression].refusal
             if refusal is not None:
-                message = f"the selector does not compile: {refusal.message}"
-                hint = _hint(refusal, minor)
+                message, hint = _words(expression, refusal, clusters)
                 source.add(Code.SELECTOR_INVALID, message, path, hint=hint, inner=inner(refusal.position))
             for call in judged[expression].failing:
                 message = f"this part of the selector fails on every device: {_reason(call)}"
@@ -90,23 +89,26 @@ def _hint(failure: SelectorError, minor: str) -> str:
     return next((f"{words}, not as text" for name, words in _MADE.items() if name in overload), "")
 
 
-def newest_minor(reading: Reading) -> str:
-    """Return the newest Kubernetes version of the clusters that the selector language knows."""
-    minors = [known_minor(cluster.kubernetes_minor) for _, cluster in reading.documents(InferenceCluster)]
-    return max(minors, key=_number, default=DEFAULT_MINOR)
+def _words(expression: str, refusal: SelectorError, clusters: Mapping[str, str]) -> tuple[str, str]:
+    """Say why no cluster takes an expression, and what to do about it."""
+    minor, cluster = next(iter(clusters.items()))
+    needs = first_minor_that_takes(expression, after=minor)
+    if not needs:
+        return f"the selector does not compile: {refusal.message}", _hint(refusal, minor)
+    newest = f" (the newest is `{cluster}` with {minor})" if cluster else ""
+    return (
+        f"the selector needs Kubernetes {needs}, and no cluster is said to have it: {refusal.message}",
+        f"upgrade a cluster{newest}, or write the `kubernetesVersion` of one that has it",
+    )
 
 
-def known_minor(minor: str) -> str:
-    """Return the newest version that the selector language knows and that is not newer than ``minor``.
-
-    A cluster that does not say its version is taken for the oldest with devices in the stable API.
-    """
-    older = [known for known in MINORS if minor and _number(known) <= _number(minor)]
-    return max(older, key=_number, default=DEFAULT_MINOR)
-
-
-def _number(minor: str) -> int:
-    return int(minor.partition(".")[2])
+def _clusters_by_minor(reading: Reading) -> dict[str, str]:
+    """Return the minors of the clusters, newest first, each with a cluster that says so if one does; never none."""
+    found: dict[str, str] = {}
+    for _, cluster in reading.documents(InferenceCluster):
+        minor = minor_of(cluster.kubernetes_version)
+        found[minor] = found.get(minor) or (cluster.name if cluster.kubernetes_version else "")
+    return {minor: found[minor] for minor in reversed(MINORS) if minor in found} or {DEFAULT_MINOR: ""}
 
 
 SPEC: Final = ("spec", "template", "spec")
@@ -129,9 +131,14 @@ def expressions(deployment: ModelDeployment) -> Iterator[tuple[tuple[PathPart, .
             yield (*path, "selectors", place, "cel"), selector.cel or ""
 
 
-def _judge(expression: str, minor: str) -> _Judgement:
-    try:
-        selector = compile_selector(expression, minor=minor)
-    except SelectorError as error:
-        return _Judgement(error)
-    return _Judgement(failing=tuple(failing_calls(selector)))
+def _judge(expression: str, minors: Sequence[str]) -> _Judgement:
+    """Judge for the first of some minors that takes an expression; where none does, the first says why."""
+    refusal: SelectorError | None = None
+    for minor in minors:
+        try:
+            selector = compile_selector(expression, minor=minor)
+        except SelectorError as error:
+            refusal = refusal or error
+        else:
+            return _Judgement(failing=tuple(failing_calls(selector)))
+    return _Judgement(refusal)

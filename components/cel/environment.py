@@ -7,7 +7,8 @@ ignored. The facts were checked against Kubernetes 1.34.8, 1.35.6, 1.36.2 and 1.
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, lru_cache
 
 from components.cel import types as t
 from components.cel.declarations import Function, all_functions
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 
 MINORS: Final = ("1.34", "1.35", "1.36", "1.37")
 DEFAULT_MINOR: Final = "1.34"
+"""The oldest: where nobody says a cluster's version, it is safe to take it for this one."""
 COST_LIMIT: Final = 1_000_000
 MAX_BYTES: Final = 10_240
+
+_VERSION: Final = re.compile(r"v?1\.(\d+)")
+_NUMBERS: Final = tuple((int(minor.partition(".")[2]), minor) for minor in MINORS)
 
 _LIST_LIBRARY: Final = frozenset(
     {"slice", "flatten", "sort", "@sortByAssociatedKeys", "lists.range", "reverse", "distinct"}
@@ -151,3 +156,15 @@ def environment(minor: str, *, stored: bool, gates: Gates = DEFAULT_GATES) -> En
         list_attributes=latest or lists_on,
         wrapped_results=latest,
     )
+
+
+@lru_cache(maxsize=1_024)
+def minor_of(version: str) -> str:
+    """Return the newest minor that the language knows and that is not newer than a version (``v1.35.2-eks-1``).
+
+    What cannot be read, or is older than all, is the oldest: it takes the least, and to refuse a selector that a
+    cluster would take is the smaller harm.
+    """
+    found = _VERSION.match(version)
+    number = int(found[1]) if found else 0
+    return max(((known, minor) for known, minor in _NUMBERS if known <= number), default=(0, DEFAULT_MINOR))[1]

@@ -17,6 +17,7 @@ from components.cel.environment import (
     DEFAULT_GATES,
     DEFAULT_MINOR,
     MAX_BYTES,
+    MINORS,
     Environment,
     Gates,
     environment,
@@ -227,6 +228,12 @@ def admit(
         return _deep(lambda: _admit(expression, environment(minor, stored=stored, gates=gates))[0])
     except SelectorError as error:  # it is too deep: every other refusal is a value already
         return Admission(error)
+
+
+def first_minor_that_takes(expression: str, *, after: str) -> str:
+    """Return the oldest minor newer than ``after`` whose API server takes a new expression; empty where none does."""
+    newer = MINORS[MINORS.index(after) + 1 :]
+    return next((minor for minor in newer if admit(expression, minor=minor).error is None), "")
 
 
 def _admit(expression: str, env: Environment) -> tuple[Admission, Checked | None, Constants | None]:

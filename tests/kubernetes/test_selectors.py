@@ -217,7 +217,7 @@ def test_an_error_beside_a_match_stops_the_scheduler_in_some_order(
         orders = ((kind("good", entry), kind("bad", poorer)), (kind("bad", poorer), kind("good", entry)))
         # Placement compiles for the oldest minor, whatever its clusters have, and cannot ask what only newer ones take.
         for kinds in () if admit(text).error else orders:
-            match = Matcher(cel_evaluate()).match((("one", 1, (text,)),), make_hardware(0, kinds))
+            match = Matcher(cel_evaluate()).match((("one", 1, (text,)),), make_hardware(0, kinds, minor=MINOR.name))
             if not isinstance(match, Mismatch) or match.code is not Code.SELECTOR_ERROR or not match.final:
                 found.append(f"{text!r} is not refused with {[each.name for each in kinds]}: {match}")
         pairs += 1

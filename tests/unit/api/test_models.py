@@ -139,10 +139,8 @@ def test_the_defaults_of_models_hold() -> None:
 def test_a_cluster_answers_for_its_source() -> None:
     """Region, version and source are one question each, whatever the source."""
     east, edge = FLEET.clusters["east"], FLEET.clusters["edge"]
-    assert (east.source, east.region, east.kubernetes_version, east.kubernetes_minor) == (
-        "EKS", "us-east-1", "1.36", "1.36"
-    )  # fmt: skip
-    assert (edge.source, edge.region, edge.kubernetes_version, edge.kubernetes_minor) == ("Existing", "", "", "")
+    assert (east.source, east.region, east.kubernetes_version) == ("EKS", "us-east-1", "1.36")
+    assert (edge.source, edge.region, edge.kubernetes_version) == ("Existing", "", "")
     assert (east.provisioned, edge.provisioned) == (True, False)
     assert edge.spec.cluster.credentials is None
     assert isinstance(east.spec.cluster.block, EksSource)
@@ -151,22 +149,22 @@ def test_a_cluster_answers_for_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "block", "region", "minor"),
+    ("source", "block", "region", "version"),
     [
         ("GKE", {"gke": {"region": "us-central1"}}, "us-central1", "1.35"),
         ("AKS", {"aks": {"location": "eastus"}}, "eastus", "1.34"),
-        ("Vultr", {"vultr": {"region": "ewr"}}, "ewr", "1.36"),
+        ("Vultr", {"vultr": {"region": "ewr"}}, "ewr", "v1.36.1+3"),
         ("Nebius", {"nebius": {}}, "", "1.34"),
-        ("GKE", {"gke": {"region": "us-central1", "kubernetesVersion": "latest"}}, "us-central1", ""),
+        ("GKE", {"gke": {"region": "us-central1", "kubernetesVersion": "latest"}}, "us-central1", "latest"),
         (
             "Existing",
             {"existing": {"secretRef": {"name": "s"}, "region": "eu", "kubernetesVersion": "v1.35.2"}},
             "eu",
-            "1.35",
+            "v1.35.2",
         ),
     ],
 )
-def test_every_source_has_a_region_if_it_says_one(source: str, block: Any, region: str, minor: str) -> None:
+def test_every_source_has_a_region_if_it_says_one(source: str, block: Any, region: str, version: str) -> None:
     """Azure calls it location, Nebius knows it from the identity."""
     cluster = InferenceCluster.model_validate(
         {
@@ -176,7 +174,7 @@ def test_every_source_has_a_region_if_it_says_one(source: str, block: Any, regio
             "spec": {"cluster": {"source": source, **block}},
         }
     )
-    assert (cluster.region, cluster.kubernetes_minor) == (region, minor)
+    assert (cluster.region, cluster.kubernetes_version) == (region, version)
 
 
 @pytest.mark.parametrize(

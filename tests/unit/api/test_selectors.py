@@ -4,7 +4,6 @@ import pytest
 
 from components.api.codes import Code
 from components.api.load import load_fleet
-from components.api.selectors import known_minor
 from components.errors import Severity
 from tests.support.api_manifests import NAMES, OWN, Edit, files, load, pointed
 
@@ -167,12 +166,44 @@ def test_an_expression_is_judged_for_the_newest_cluster() -> None:
     assert [p.code for p in load(Edit("qwen", CEL, new), older).errors] == [Code.SELECTOR_INVALID]
 
 
-@pytest.mark.parametrize(
-    ("minor", "known"), [("", "1.34"), ("1.20", "1.34"), ("1.35", "1.35"), ("1.36", "1.36"), ("1.99", "1.37")]
-)
-def test_a_version_that_the_language_does_not_know_is_taken_for_the_nearest_older(minor: str, known: str) -> None:
-    """A newer Kubernetes takes what the newest known one takes."""
-    assert known_minor(minor) == known
+RANGED = "cel: lists.range(3).exists(i, i == 1)"
+"""Kubernetes has ``lists.range`` for new selectors from 1.35 on."""
+OLDER = Edit("east", "region: us-east-1", "region: us-east-1\n      kubernetesVersion: '1.34'")
+NEWER = """\
+apiVersion: modelplane.ai/v1alpha1
+kind: InferenceCluster
+metadata:
+  name: west
+spec:
+  cluster:
+    source: EKS
+    eks: {region: us-west-2, kubernetesVersion: "1.35"}
+  nodePools:
+  - {name: l4, className: l4, nodeCount: 1, zones: [us-west-2a]}
+"""
+
+
+def test_what_no_cluster_is_new_enough_for_says_what_it_needs() -> None:
+    """The newest cluster that says its version is named, with the two things that may be done."""
+    (problem,) = load(Edit("qwen", CEL, RANGED), OLDER).errors
+    assert (problem.code, problem.path) == (Code.SELECTOR_INVALID, PATH)
+    assert problem.message == (
+        "the selector needs Kubernetes 1.35, and no cluster is said to have it: undeclared reference to 'lists'"
+    )
+    assert problem.help == (
+        "upgrade a cluster (the newest is `east` with 1.34), or write the `kubernetesVersion` of one that has it"
+    )
+    assert pointed(problem).startswith("lists.range")
+
+
+def test_where_the_clusters_that_are_asked_for_are_too_old_the_warning_says_so() -> None:
+    """Another cluster takes the selector, so it is right; its deployment selects only the older one."""
+    (problem,) = load(Edit("qwen", CEL, RANGED), OLDER, **{"platform/west.yaml": NEWER}).problems
+    assert (problem.code, problem.path) == (Code.DEPLOYMENT_UNPLACEABLE, PATH)
+    assert problem.message.endswith(
+        "its selector cannot be evaluated: Kubernetes 1.34 refuses it, and 1.35 would take it:"
+        " undeclared reference to 'lists'"
+    )
 
 
 def test_a_request_that_no_device_fits_is_warned_of() -> None:

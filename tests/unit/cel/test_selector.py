@@ -10,9 +10,9 @@ import pytest
 import components.cel as package
 from components.cel.allocate import evaluate_all
 from components.cel.device import DeviceView
-from components.cel.environment import Gates, environment
+from components.cel.environment import Gates, environment, minor_of
 from components.cel.problem import MAX_MESSAGE, SelectorError, bounded
-from components.cel.selector import Outcome, admit, compile_selector, compile_unlimited
+from components.cel.selector import Outcome, admit, compile_selector, compile_unlimited, first_minor_that_takes
 
 GPU = "gpu.nvidia.com"
 A = f'device.attributes["{GPU}"]'
@@ -205,3 +205,38 @@ def test_the_package_gives_its_names_and_imports_nothing_heavy() -> None:
 def test_a_field_may_be_named_as_a_type(name: str) -> None:
     """Only the whole dotted name, such as ``net.IP``, is the type."""
     assert admit(f'{{"{name}": true}}.{name}').error is None
+
+
+@pytest.mark.parametrize(
+    ("version", "minor"),
+    [
+        ("", "1.34"),
+        ("latest", "1.34"),
+        ("1.20", "1.34"),
+        ("v1.34.4", "1.34"),
+        ("1.35", "1.35"),
+        ("v1.35.2-eks-1", "1.35"),
+        ("1.36.1-gke.100", "1.36"),
+        ("1.99", "1.37"),
+        ("1.100.0", "1.37"),
+        ("2.36", "1.34"),
+    ],
+)
+def test_a_version_that_the_language_does_not_know_is_taken_for_the_nearest_older(version: str, minor: str) -> None:
+    """A newer Kubernetes takes what the newest known one takes; what cannot be read is the oldest, which is safe."""
+    assert minor_of(version) == minor
+
+
+@pytest.mark.parametrize(
+    ("expression", "after", "minor"),
+    [
+        ("lists.range(3).exists(i, i == 1)", "1.34", "1.35"),
+        ("device.allowMultipleAllocations", "1.34", "1.36"),
+        ("device.allowMultipleAllocations", "1.35", "1.36"),
+        ("device.nothing", "1.34", ""),
+        ("device.nothing", "1.37", ""),
+    ],
+)
+def test_the_first_minor_that_takes_an_expression_is_known(expression: str, after: str, minor: str) -> None:
+    """Empty where none of the newer ones does."""
+    assert first_minor_that_takes(expression, after=after) == minor

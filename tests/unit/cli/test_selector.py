@@ -237,6 +237,32 @@ def test_the_devices_of_a_class_are_asked(capsys: pytest.CaptureFixture[str], en
     assert "no InferenceClass 'b200' in lab" in " ".join(err.split())
 
 
+CLUSTER: Final = """\
+apiVersion: berth.dev/v1alpha1
+kind: InferenceCluster
+metadata: {name: NAME}
+spec:
+  cluster:
+    source: Existing
+    existing: {secretRef: {name: NAME}, kubernetesVersion: "VERSION"}
+  nodePools: [{name: gpus, className: CLASS, nodeCount: 1}]
+"""
+
+
+def test_a_class_is_asked_for_the_oldest_minor_that_has_it(
+    capsys: pytest.CaptureFixture[str], environments: str
+) -> None:
+    """Of the clusters with nodes of the class; others may be older."""
+    platform = Path(environments) / "lab/platform"
+    more = (platform / "classes.yaml").read_text(encoding="utf-8").replace("name: h100", "name: other")
+    (platform / "more.yaml").write_text(more, encoding="utf-8")
+    for name, version, of in (("a", "v1.36.2", "h100"), ("b", "1.35", "h100"), ("c", "1.34", "other")):
+        text = CLUSTER.replace("NAME", name).replace("VERSION", version).replace("CLASS", of)
+        (platform / f"{name}.yaml").write_text(text, encoding="utf-8")
+    _, document = as_json(capsys, "test", "true", "--class", "h100", "--environments", environments, "--env", "lab")
+    assert document["minor"] == "1.35"
+
+
 @pytest.mark.parametrize(("minor", "outcome"), [("1.34", "error"), ("1.37", "match")])
 def test_the_scheduler_of_the_minor_is_asked(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, minor: str, outcome: str

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automation.scheduling.existing import ExistingReplica
+from automation.scheduling.matching import Said
 from automation.scheduling.resources import Resources, read
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
@@ -20,6 +21,7 @@ from automation.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
+from components.cel.environment import DEFAULT_MINOR
 from components.cel.selector import Outcome
 from components.checks.facts import Taint, Toleration
 from components.lock import (
@@ -39,22 +41,29 @@ from components.naming import ReplicaId, replica_name
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def evaluate(expression: str, device: Device) -> tuple[Outcome, str]:
+def evaluate(expression: str, device: Device, minor: str = DEFAULT_MINOR) -> Said:
     """Answer a toy selector: ``any``, ``none``, ``boom``, ``name=h100|a100``, or a number of GiB of memory at least.
 
-    A device without memory makes the last one an error, as an unguarded selector is.
+    A device without memory makes the last one an error, as an unguarded selector is. With ``@1.35`` behind it, it is
+    known from that minor on.
     """
+    expression, _, needs = expression.partition("@")
+    found = _answer(expression, device)
+    return found._replace(needs=needs, refusal=f"{expression} is not known") if minor < needs else found
+
+
+def _answer(expression: str, device: Device) -> Said:
     if expression in {"any", "none"}:
-        return (Outcome.MATCH if expression == "any" else Outcome.NO_MATCH), ""
+        return Said(Outcome.MATCH if expression == "any" else Outcome.NO_MATCH)
     if expression == "boom":
-        return Outcome.ERROR, "no such key: x"
+        return Said(Outcome.ERROR, "no such key: x")
     name = re.fullmatch(r"name=(.+)", expression)
     if name:
-        return (Outcome.MATCH if device.name in name[1].split("|") else Outcome.NO_MATCH), ""
+        return Said(Outcome.MATCH if device.name in name[1].split("|") else Outcome.NO_MATCH)
     memory = dict(device.capacity).get("memory")
     if memory is None:
-        return Outcome.ERROR, "no such key: memory"
-    return (Outcome.MATCH if int(memory) >= int(expression) else Outcome.NO_MATCH), ""
+        return Said(Outcome.ERROR, "no such key: memory")
+    return Said(Outcome.MATCH if int(memory) >= int(expression) else Outcome.NO_MATCH)
 
 
 def gpu(name: str = "h100", count: int = 8, memory: int = 80, **other: Any) -> Device:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from automation.scheduling.existing import ExistingCache
+from automation.scheduling.matching import Said
 from automation.scheduling.observation import ForeignPod, PoolObservation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
@@ -25,7 +26,6 @@ from automation.scheduling.snapshot import (
 )
 from automation.scheduling.trace import Trace, Verdicts
 from automation.scheduling.verdict import Code, Score, Verdict
-from components.cel.selector import Outcome
 from components.lock import CacheEntry, CacheShape
 from components.naming import CacheId
 from tests.unit.scheduling.builder import (
@@ -471,9 +471,9 @@ WRONGS = [
 ]
 
 
-def about_gpus(expression: str, device: Device) -> tuple[Outcome, str]:
+def about_gpus(expression: str, device: Device, minor: str) -> Said:
     """Answer the toy selector, written so that it names the driver it is about."""
-    return evaluate(expression.removeprefix("gpu.nvidia.com "), device)
+    return evaluate(expression.removeprefix("gpu.nvidia.com "), device, minor)
 
 
 @pytest.mark.parametrize("case", WRONGS, ids=lambda case: case.name)

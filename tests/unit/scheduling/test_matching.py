@@ -1,11 +1,12 @@
 """Matching requests against hardware: order, counts, DeviceClasses, synthetic kinds, errors."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
 from automation.scheduling.hardware import make_hardware
-from automation.scheduling.matching import Match, Matcher, Mismatch, Requests, cel_evaluate
+from automation.scheduling.matching import Match, Matcher, Mismatch, Requests, Said, cel_evaluate
 from automation.scheduling.snapshot import Device
 from automation.scheduling.verdict import Code
 from components.cel.selector import Outcome
@@ -186,8 +187,8 @@ def test_requests_are_not_met(case: Miss) -> None:
 def test_an_error_on_a_device_that_the_selector_names_is_not_hidden_by_a_miss() -> None:
     """By its driver, or by a domain of its attributes: then its error counts, and no miss elsewhere."""
 
-    def answer(expression: str, device: Device) -> tuple[Outcome, str]:
-        return (Outcome.NO_MATCH, "") if device.name == "efa" else (Outcome.ERROR, "no such key: x")
+    def answer(expression: str, device: Device, minor: str) -> Said:
+        return Said(Outcome.NO_MATCH) if device.name == "efa" else Said(Outcome.ERROR, "no such key: x")
 
     expression = 'device.driver == "gpu.nvidia.com" && device.attributes["gpu.nvidia.com"].x'
     own = gpu(driver="dra.example.com", attributes=(("gpu.nvidia.com/y", "int", 1),))
@@ -197,25 +198,26 @@ def test_an_error_on_a_device_that_the_selector_names_is_not_hidden_by_a_miss() 
         assert (found.code, found.device) == (code, "h100" if code is Code.SELECTOR_ERROR else "efa")
 
 
-def test_each_selector_is_asked_once_per_device_description() -> None:
+def test_each_selector_is_asked_once_per_device_description_and_minor() -> None:
     """Equal descriptions share an answer, whatever their names and counts."""
     asked: list[str] = []
 
-    def answer(expression: str, device: Device) -> tuple[Outcome, str]:
-        asked.append(device.name)
-        return evaluate(expression, device)
+    def answer(expression: str, device: Device, minor: str) -> Said:
+        asked.append(f"{device.name} {minor}")
+        return evaluate(expression, device, minor)
 
     matcher = Matcher(answer)
-    for number, count in enumerate((8, 4)):
-        matcher.match(ask((1, "40")), make_hardware(number, (gpu(f"gpu-{count}", count),)))
-    assert asked == ["gpu-8"]
+    for number, (count, minor) in enumerate(((8, "1.34"), (4, "1.34"), (2, "1.35"))):
+        matcher.match(ask((1, "40")), make_hardware(number, (gpu(f"gpu-{count}", count),), minor=minor))
+    assert asked == ["gpu-8 1.34", "gpu-2 1.35"]
 
 
 def test_selectors_and_devices_are_prepared_once() -> None:
     """Asking again gives the same answer from what is there."""
     ask_cel = cel_evaluate()
     device = gpu(capacity=(("memory", "80Gi"),))
-    assert [ask_cel("device.driver == 'gpu.nvidia.com'", device)[0] for _ in range(2)] == [Outcome.MATCH] * 2
+    answers = [ask_cel("device.driver == 'gpu.nvidia.com'", device, "1.34") for _ in range(2)]
+    assert answers == [Said(Outcome.MATCH)] * 2
 
 
 def test_the_language_itself_answers() -> None:
@@ -223,10 +225,55 @@ def test_the_language_itself_answers() -> None:
     device = gpu(capacity=(("memory", "80Gi"),), attributes=(("cores", "int", 4),))
     ask_cel = cel_evaluate()
     memory = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('{}Gi')) >= 0"
-    assert ask_cel(memory.format(80), device)[0] is Outcome.MATCH
-    assert ask_cel(memory.format(81), device)[0] is Outcome.NO_MATCH
-    assert ask_cel("device.attributes['gpu.nvidia.com'].cores == 4", device)[0] is Outcome.MATCH
-    outcome, text = ask_cel("device.attributes['gpu.nvidia.com'].x == 4", device)
-    assert outcome is Outcome.ERROR
-    assert "x" in text
-    assert ask_cel("device.", device)[0] is Outcome.ERROR
+    assert ask_cel(memory.format(80), device, "1.34") == Said(Outcome.MATCH)
+    assert ask_cel(memory.format(81), device, "1.34") == Said(Outcome.NO_MATCH)
+    assert ask_cel("device.attributes['gpu.nvidia.com'].cores == 4", device, "1.34") == Said(Outcome.MATCH)
+    said = ask_cel("device.attributes['gpu.nvidia.com'].x == 4", device, "1.34")
+    assert said.outcome is Outcome.ERROR
+    assert "x" in said.text
+    assert ask_cel("device.", device, "1.34").outcome is Outcome.ERROR
+
+
+def test_what_a_minor_does_not_take_is_answered_by_the_first_that_does() -> None:
+    """The answer says which that is, and why the other one refuses it."""
+    ask_cel = cel_evaluate()
+    ranged = "lists.range({}).exists(i, device.driver == 'gpu.nvidia.com')"
+    refusal = "1:1: undeclared reference to 'lists'"
+    assert ask_cel(ranged.format(3), gpu(), "1.34") == Said(Outcome.MATCH, "", "1.35", refusal)
+    assert ask_cel(ranged.format(0), gpu(), "1.34") == Said(Outcome.NO_MATCH, "", "1.35", refusal)
+    assert ask_cel(ranged.format(3), gpu(), "1.35") == Said(Outcome.MATCH)
+    assert ask_cel("!device.allowMultipleAllocations", gpu(), "1.35").needs == "1.36"
+
+
+class Newer(NamedTuple):
+    """Requests on hardware of 1.34, and what of them is refused; ``needs`` only where an upgrade is all it takes."""
+
+    name: str
+    requests: Requests
+    code: Code | None
+    needs: str = ""
+
+
+NEWER = [
+    Newer("an upgrade is all that is missing", ask((1, "any@1.35")), Code.SELECTOR_TOO_NEW, "1.35"),
+    Newer("it is what the minor has", ask((1, "any@1.34")), None),
+    Newer("the newest that is needed counts", ask((1, "any@1.36"), (1, "any@1.35")), Code.SELECTOR_TOO_NEW, "1.36"),
+    Newer("one of several", ask((1, "any"), (1, "any@1.35")), Code.SELECTOR_TOO_NEW, "1.35"),
+    Newer("it would not match either", ask((1, "none@1.35")), Code.NO_MATCH),
+    Newer("it would fail", ask((1, "boom@1.35")), Code.SELECTOR_ERROR),
+    Newer("it would be too large", ask((9, "any@1.35")), Code.POD_TOO_LARGE),
+    Newer("another request does not match", ask((1, "any@1.35"), (1, "none")), Code.NO_MATCH),
+]
+
+
+@pytest.mark.parametrize("case", NEWER, ids=lambda case: case.name)
+def test_a_selector_that_is_too_new_is_the_reason_where_nothing_else_is(case: Newer) -> None:
+    """For what runs already it is none: the cluster has taken it."""
+    matcher, hardware = Matcher(evaluate), make_hardware(0, (gpu(),))
+    found = matcher.match(case.requests, hardware)
+    assert (found.code if isinstance(found, Mismatch) else None) is case.code
+    assert (found.needs if isinstance(found, Mismatch) else "") == case.needs
+    running = matcher.match(case.requests, hardware, any_minor=True)
+    assert isinstance(running, Match) is (case.code in {None, Code.SELECTOR_TOO_NEW})
+    newest = matcher.match(case.requests, make_hardware(1, (gpu(),), minor="1.36"))
+    assert newest == running
