@@ -78,10 +78,30 @@ def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
         assert {found for _, _, found in replaced} == {f"v0.{minor.version.removeprefix('1.')}"}
 
 
-def test_kubernetes_is_built_with_the_settings_of_go_that_it_was_released_with() -> None:
-    """Those of the go.mod of Kubernetes, which Go only heeds in the main module; by them it says what a URL is."""
-    found = {minor.name: re.findall(r"^godebug (\S+)$", go_mod(minor.module), re.MULTILINE) for minor in BUILT}
-    assert found == {"1.34": ["default=go1.24"], "1.35": ["default=go1.25"]}
+SETTINGS = {
+    ("kubernetes-1.34", "1.34.4"): "go1.24",  # go.mod: "godebug default=go1.24"; by it it says what a URL is
+    ("kubernetes-1.35", "1.35.4"): "go1.25",  # go.mod: "godebug default=go1.25"
+    ("kwok", "0.7.0"): "go1.24",  # go.mod: "go 1.24.0"
+    ("kubernetes-provider", "4.25.0"): "go1.24",  # provider/go.mod: "go 1.24.7"
+    ("etcd", "3.7.3"): "go1.26",  # server/go.mod: "go 1.26.0"
+    ("lws", "0.9.0"): "go1.26",  # go.mod: "go 1.26.0"
+    ("pulumi", "3.274.1"): "go1.26",  # pkg/go.mod: "go 1.26.6"
+}
+"""By wrapper module and pinned release, the release of Go whose defaults the program has as it is released.
+
+That is the ``godebug`` line of the release's main module, which is named, else its go line, whatever Go builds it.
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "version"), sorted({(tool.module.folder, tool.version) for tool in TOOLS if tool.module})
+)
+def test_every_program_is_built_with_the_settings_of_go_that_it_was_released_with(folder: str, version: str) -> None:
+    """A wrapper is the main module of its build, so it has to say them where its own go line is another."""
+    written = re.search(r"^godebug default=(\S+)$", go_mod(folder), re.MULTILINE)
+    line = re.search(r"^go (\d+\.\d+)", go_mod(folder), re.MULTILINE)
+    assert line is not None
+    assert (written[1] if written else f"go{line[1]}") == SETTINGS[folder, version]
 
 
 def test_selectors_know_every_minor_of_a_local_control_plane() -> None:

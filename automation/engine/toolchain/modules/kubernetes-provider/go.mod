@@ -2,6 +2,9 @@ module berth.invalid/toolchain/kubernetes-provider
 
 go 1.26.0
 
+// By the go line of the module that is released (1.24), which does not count where it is only required.
+godebug default=go1.24
+
 require github.com/pulumi/pulumi-kubernetes/provider/v4 v4.0.0-20260115033456-f47bc2d6f199
 
 require (

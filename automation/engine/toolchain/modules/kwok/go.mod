@@ -2,6 +2,9 @@ module berth.invalid/toolchain/kwok
 
 go 1.26.0
 
+// By the go line of the module that is released (1.24), which does not count where it is only required.
+godebug default=go1.24
+
 tool sigs.k8s.io/kwok/cmd/kwok
 
 require (
