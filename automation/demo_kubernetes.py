@@ -88,7 +88,7 @@ class KubernetesDemo(Demo):
         while not self.door.is_kept():
             if keeper.poll() is not None or time.monotonic() > deadline:
                 raise DriverError(
-                    "the keeper of the control planes did not start", help="berth doctor --kubernetes 1.34"
+                    "the keeper of the control planes did not start", help=f"berth doctor --kubernetes {DEFAULT_MINOR}"
                 )
             time.sleep(0.1)
 

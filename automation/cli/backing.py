@@ -38,7 +38,7 @@ def backing(
     ensure(layout, progress=sinks.say)
     programs = {tool.name: ensure_tool(tool, layout, progress=sinks.say).path for tool in rehearsal_tools(minor)}
     chosen = {tool.name: programs[tool.name] for tool in kubernetes_tools(minor)}
-    with Keeper(chosen, layout, say=sinks.say) as keeper:
+    with Keeper(chosen, layout, say=sinks.say, minor=minor.name) as keeper:
         ready = f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters"
         keeper.keep(lambda: sinks.say(ready), with_parent=with_parent)
         sinks.say("ending all control planes")

@@ -42,7 +42,7 @@ def provider() -> Path:
 @pytest.fixture(scope="session")
 def local(programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKubernetes]:
     """Run local clusters for all tests that do not end them."""
-    with LocalKubernetes(programs, parent=tmp_path_factory.mktemp("runs")) as local:
+    with LocalKubernetes(programs, parent=tmp_path_factory.mktemp("runs"), minor=MINOR.name) as local:
         yield local
 
 

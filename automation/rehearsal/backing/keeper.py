@@ -28,6 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from automation.engine.toolchain.kubernetes import DEFAULT_MINOR
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing import charts, stand_ins
 from automation.rehearsal.backing.departures import take_away
@@ -66,8 +67,8 @@ class Keeper:
     planes that they speak of ended with theirs.
     """
 
-    def __init__(self, programs: Mapping[str, Path], layout: Layout, *, say: Say) -> None:
-        """Take the ``programs`` of ``kubernetes_tools``; raises UsageError when another keeper has the folder."""
+    def __init__(self, programs: Mapping[str, Path], layout: Layout, *, say: Say, minor: str = DEFAULT_MINOR) -> None:
+        """Take the ``kubernetes_tools`` of a minor; raises UsageError when another keeper has the folder."""
         self._say = say
         self._record = layout.simulated / RECORD
         self._kept: dict[str, _Kept] = {}
@@ -94,7 +95,9 @@ class Keeper:
             for path in layout.simulated.glob(f"{layout.simulated_clouds.name}*"):
                 path.unlink()
             self._store = Store(layout.simulated_clouds)
-            self._local = undo.enter_context(LocalKubernetes(programs, parent=layout.simulated / "kubernetes"))
+            self._local = undo.enter_context(
+                LocalKubernetes(programs, parent=layout.simulated / "kubernetes", minor=minor)
+            )
             self._key = secrets.token_bytes(32)
             # A caller who finds no room in the queue would wait for ever: the system takes it for connected.
             self._listener = undo.enter_context(Listener(("127.0.0.1", 0), backlog=_CALLERS))

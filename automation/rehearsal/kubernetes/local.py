@@ -20,6 +20,7 @@ from typing import Final, Self
 import yaml
 
 from automation.engine.toolchain.disk import write_whole
+from automation.engine.toolchain.kubernetes import DEFAULT_MINOR
 from automation.rehearsal.kubernetes import flags
 from automation.rehearsal.kubernetes.api import Api
 from automation.rehearsal.kubernetes.flags import ClusterFiles
@@ -82,9 +83,10 @@ class LocalCluster:
 class LocalKubernetes:
     """The local clusters of one run; threads may start several at once. Use it as a context: nothing of it is left."""
 
-    def __init__(self, programs: Mapping[str, Path], *, parent: Path) -> None:
-        """Take the ``programs`` by the names of ``kubernetes_tools``; the private folder is made in ``parent``."""
+    def __init__(self, programs: Mapping[str, Path], *, parent: Path, minor: str = DEFAULT_MINOR) -> None:
+        """Take the ``programs`` of a minor by the names of ``kubernetes_tools``; the folder is made in ``parent``."""
         self._programs = programs
+        self._minor = minor
         self._warden = Warden(parent)
         self._ports: list[Port] = []
         self._clusters: list[LocalCluster] = []
@@ -244,7 +246,7 @@ class LocalKubernetes:
                     raise DriverError(
                         f"{program} ended with status {code} instead of starting:\n{self._warden.last_words(program)}",
                         consequence=lost,
-                        help="berth doctor --kubernetes 1.34",
+                        help=f"berth doctor --kubernetes {self._minor}",
                     )
             if time.monotonic() > deadline:
                 raise TimedOut(

@@ -56,9 +56,11 @@ def test_a_program_that_ends_instead_of_starting_is_quoted(
 ) -> None:
     """At once, not when the time has run out; and nothing is left."""
     start = time.monotonic()
-    with LocalKubernetes(programs(**scripts), parent=tmp_path / "runs") as local, pytest.raises(DriverError) as caught:
+    local = LocalKubernetes(programs(**scripts), parent=tmp_path / "runs", minor="1.35")
+    with local, pytest.raises(DriverError) as caught:
         local.start("a")
     assert said in caught.value.summary
+    assert caught.value.help == "berth doctor --kubernetes 1.35"
     assert time.monotonic() - start < 60
     assert list((tmp_path / "runs").iterdir()) == []
 
