@@ -69,8 +69,9 @@ class FakeCluster:
 class FakeKubernetes:
     """Starts and stops such clusters."""
 
-    def __init__(self, programs: Any, *, parent: Path) -> None:
+    def __init__(self, programs: Any, *, parent: Path, minor: str) -> None:
         self.folder = parent
+        self.minor = minor
         parent.mkdir(parents=True)
         self.warden = 1
         self.running: list[FakeCluster] = []
@@ -109,8 +110,8 @@ def local(monkeypatch: pytest.MonkeyPatch) -> Callable[[], FakeKubernetes]:
     """Put the pretended control planes in place; gives those of the last keeper."""
     made: list[FakeKubernetes] = []
 
-    def make(programs: Any, *, parent: Path) -> FakeKubernetes:
-        made.append(FakeKubernetes(programs, parent=parent))
+    def make(programs: Any, *, parent: Path, minor: str) -> FakeKubernetes:
+        made.append(FakeKubernetes(programs, parent=parent, minor=minor))
         return made[-1]
 
     monkeypatch.setattr(keepers, "LocalKubernetes", make)
@@ -354,7 +355,7 @@ def test_a_control_plane_ends_with_its_cluster(
 
 
 def test_there_is_one_keeper_and_a_new_one_begins_a_new_world(
-    keeper: Keeper, layout: Layout, store: Store, door: Door
+    keeper: Keeper, layout: Layout, store: Store, door: Door, local: Callable[[], FakeKubernetes]
 ) -> None:
     """State and clouds that speak of ended control planes would only mislead."""
     make_cluster(store, door)
@@ -365,7 +366,8 @@ def test_there_is_one_keeper_and_a_new_one_begins_a_new_world(
     keeper.__exit__(None, None, None)
     assert not door.is_kept()
     assert not door.record.exists()
-    with Keeper({}, layout, say=lambda _: None) as again:
+    with Keeper({}, layout, say=lambda _: None, minor="1.35") as again:
+        assert local().minor == "1.35"
         assert again.answer({"do": "list"})["clusters"] == []
         assert not layout.simulated_state.exists()
         with again._store.reading() as transaction:
