@@ -19,11 +19,13 @@ from automation.driver.reading import Situation, unreachable, with_answers
 from automation.driver.refresh import Refresh
 from automation.driver.scope import concerns
 from automation.driver.session import Session
-from automation.driver.shared import SharedFacts
+from automation.driver.shared import News, SharedFacts
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
 from automation.engine.family import ENDPOINT_TYPE, FRONT_DOOR_TYPE, POOL_TYPE, SERVICE_TYPE, Family, is_cluster
+from automation.engine.gateways import moved_gateways
+from automation.engine.read_back import GATEWAY_TYPE
 from automation.engine.runner import Applied, Preview, Program
 from automation.engine.state import read_existing
 from automation.observe.owed import Owed, skip_unreachable
@@ -67,20 +69,20 @@ Announce = Callable[[Step], None]
 def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids."""
     situation = plan.situation
-    facts = SharedFacts(session)
+    facts = SharedFacts(session, situation)
     done: list[AppliedStep] = []
     for kind in StepKind:
         step = next_step(kind, situation.existing, plan.target, situation.fleet, changes=plan.changes)
         if step is None and kind is not StepKind.RETIRE:
             continue
-        told = frozenset(shard.stack for shard in situation.shards if facts.share(situation, shard))
-        step = step or (_informing(plan, situation) if told else None)
+        news = {shard.stack: facts.share(situation, shard) for shard in situation.shards}
+        step = step or _informing(plan, situation, news.values())
         if step is None:
             continue
         announce(step)
         applied: list[AppliedStep] = []
         for shard in _order(kind, situation):
-            run = _StepRun(session, plan, situation, step, shard, told=shard.stack in told)
+            run = _StepRun(session, plan, situation, step, shard, told=news[shard.stack].any)
             finished = run.apply() if run.concerned else None
             if finished is not None:
                 applied.append(finished)
@@ -92,8 +94,13 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     return Report(tuple(done), situation.existing, plan.owed)
 
 
-def _informing(plan: Plan, situation: Situation) -> Step:
-    return informing_step(situation.existing, plan.target, situation.fleet, changes=plan.changes)
+def _informing(plan: Plan, situation: Situation, news: Collection[News]) -> Step | None:
+    staged, gateways = any(each.staged for each in news), any(each.gateways for each in news)
+    if not staged and not gateways:
+        return None
+    return informing_step(
+        situation.existing, plan.target, situation.fleet, changes=plan.changes, staged=staged, gateways=gateways
+    )
 
 
 def _order(kind: StepKind, situation: Situation) -> tuple[Shard, ...]:
@@ -113,13 +120,13 @@ class _StepRun:
     step: Step
     shard: Shard
     told: bool
-    """Whether the stack's configuration says something new."""
+    """Whether the program is told something that the run did not tell it before."""
 
     @property
     def concerned(self) -> bool:
         """Whether the step may change anything in this stack."""
         preview = self.plan.previews.get(self.shard.stack)
-        disturbed = preview is None or bool(preview.changed)
+        disturbed = preview is None or bool(preview.changed) or bool(self._moved(preview))
         return self.told or concerns(self.step, self.situation, self.shard, disturbed=disturbed)
 
     def apply(self) -> AppliedStep | None:
@@ -130,7 +137,8 @@ class _StepRun:
         skipped = skip_unreachable(preview, checkpoint, self._untouched()).exclude
         left = frozenset(skipped) | withheld_urns(preview, checkpoint, self.step.withheld)
         left |= beyond_scope(preview, checkpoint, self.step.kind) - self._released(preview, checkpoint)
-        if not any(_does_something(each) and each.urn not in left for each in preview.steps):
+        does = {each.urn for each in preview.steps if _does_something(each)} | self._moved(preview)
+        if does <= left:
             return None
         applied = self.session.runner.up(
             self.shard.stack,
@@ -144,6 +152,10 @@ class _StepRun:
             applied.require_ok()
         failures = failures_by_component(applied.failures, checkpoint, steps=applied.steps)
         return AppliedStep(self.step.kind, self.shard.stack, applied, failures)
+
+    def _moved(self, preview: Preview) -> frozenset[str]:
+        """Return the components whose gateways moved, so that an update has an address to store."""
+        return frozenset(each.urn for each in moved_gateways(preview, self.situation.checkpoints[self.shard.stack]))
 
     def _untouched(self) -> frozenset[str]:
         """Return the clusters to leave alone: those that do not answer, and, until the retirement, those that go."""
@@ -234,9 +246,6 @@ def beyond_scope(preview: Preview, checkpoint: Checkpoint, kind: StepKind) -> fr
 def _type_above(family: Family, urn: str) -> str:
     component = family.component(urn)
     return component.type if component is not None else ""
-
-
-GATEWAY_TYPE = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 
 
 def _is_platform(type_: str) -> bool:

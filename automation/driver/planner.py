@@ -15,12 +15,13 @@ from automation.driver.policy_pack import place_policy_pack
 from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
 from automation.driver.provisions import require_provisions
-from automation.driver.reading import Situation
+from automation.driver.reading import Situation, with_moved
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
 from automation.driver.wrong_selectors import refuse_wrong_selectors
 from automation.engine.changes import platform_changes, restorations
 from automation.engine.checkpoint import Checkpoint
+from automation.engine.gateways import Moved, moved_gateways
 from automation.engine.runner import Preview
 from automation.observe.owed import Owed, skip_unreachable
 from automation.planning.standing import standing_lock
@@ -74,9 +75,15 @@ class Plan:
         return tuple(found.values())
 
     @property
+    def moved(self) -> tuple[Moved, ...]:
+        """The gateways that have another address than the state says."""
+        known = self.situation.checkpoints
+        return tuple(each for stack, seen in self.previews.items() for each in moved_gateways(seen, known.get(stack)))
+
+    @property
     def empty(self) -> bool:
-        """Whether nothing would change: no step, no resource."""
-        return not self.steps and not any(preview.changed for preview in self.previews.values())
+        """Whether nothing would change: no step, no resource, no address."""
+        return not self.steps and not self.moved and not any(preview.changed for preview in self.previews.values())
 
 
 def make_plan(
@@ -94,7 +101,7 @@ def make_plan(
         if not previews:
             return plan
         refuse_wrong_selectors(situation.fleet, plan.schedule)
-        plan = replace(plan, previews=preview_target(session, plan))
+        plan = preview_target(session, plan)
         found = _changes(plan.previews, situation)
         if _foreseen(found, changes, plan.target):
             return _with_restorations(plan)
@@ -109,9 +116,9 @@ def _with_restorations(plan: Plan) -> Plan:
     checkpoints = plan.situation.checkpoints
     changed = any(preview.changed for preview in plan.previews.values())
     restored = any(restorations(each, checkpoint=checkpoints.get(stack)) for stack, each in plan.previews.items())
-    if not restored and (plan.steps or not changed):
+    if not restored and not plan.moved and (plan.steps or not changed):
         return plan
-    changes = replace(plan.changes, touched=True)
+    changes = replace(plan.changes, touched=restored or changed, moved=len(plan.moved))
     return replace(
         plan, changes=changes, steps=steps(plan.situation.existing, plan.target, plan.situation.fleet, changes=changes)
     )
@@ -195,17 +202,25 @@ def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[
     return found
 
 
-def preview_target(session: Session, plan: Plan) -> Mapping[StackName, Preview]:
-    """Preview 2: the target, with the policy pack, on every stack."""
+def preview_target(session: Session, plan: Plan) -> Plan:
+    """Return ``plan`` with preview 2: the target, with the policy pack, on every stack.
+
+    Stacks come before those that lead to them; where a gateway moved, the routes to it are previewed to its new
+    address, which then stands in the plan's situation.
+    """
     session.reporter.phase("previewing the target with the policies")
     situation = plan.situation
     pack = place_policy_pack(session.workspace.layout, existing=situation.existing.replicas)
 
     def ask(shard: Shard) -> Preview:
+        nonlocal situation
         program = program_of(session, situation, plan.target, shard)
-        return preview_shard(session, situation, shard, program, refresh=plan.refresh, policy_pack=pack)
+        preview = preview_shard(session, situation, shard, program, refresh=plan.refresh, policy_pack=pack)
+        situation = with_moved(situation, moved_gateways(preview, situation.checkpoints.get(shard.stack)))
+        return preview
 
-    return _ask_each(situation.shards, ask)
+    previews = _ask_each(situation.shards, ask)
+    return replace(plan, situation=situation, previews=previews)
 
 
 def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> PlatformChanges:

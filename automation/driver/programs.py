@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from automation.driver.reading import Situation
 from automation.driver.servers import Servers
 from automation.driver.session import Session
+from automation.driver.shared import Facts, facts_of
 from automation.engine.runner import Program
 from components.api.fleet import Fleet
 from components.lock import Lock
@@ -34,6 +35,8 @@ class ShardProgram:
     backed: bool = False
     servers: Servers = field(default_factory=Servers)
     """Where its clusters are by what the run knows; a kubeconfig that leads elsewhere is refused."""
+    facts: Facts = field(default_factory=Facts)
+    """What it is told of what exists, over what the stack's configuration says."""
 
     def __call__(self) -> None:
         """Register everything of the shard."""
@@ -41,7 +44,7 @@ class ShardProgram:
         config_type, program = _program()
         config = config_type.from_pulumi(gated=True, simulated=self.simulated, backed=self.backed)
         self.check(config.secrets)
-        program(self.fleet, self.lock, self.shard, config)
+        program(self.fleet, self.lock, self.shard, self.facts.over(config))
 
     def check(self, secrets: "Mapping[str, Mapping[str, Any]]") -> None:
         """Raise ConfigError when a kubeconfig among the stack's ``secrets`` leads to another cluster than it did."""
@@ -49,10 +52,18 @@ class ShardProgram:
 
 
 def program_of(session: Session, situation: Situation, lock: Lock, shard: Shard) -> Program:
-    """Return a program that builds ``shard`` from ``lock``, by the manifests and the servers of the run."""
+    """Return a program that builds ``shard`` from ``lock``, by the manifests, the servers and the facts of the run."""
     workspace = session.workspace
     _import_clouds(situation.fleet)
-    return ShardProgram(situation.fleet, lock, shard, workspace.simulated, workspace.backed, situation.servers)
+    return ShardProgram(
+        situation.fleet,
+        lock,
+        shard,
+        workspace.simulated,
+        workspace.backed,
+        situation.servers,
+        facts_of(situation, shard),
+    )
 
 
 _AHEAD: list[Thread] = []

@@ -1,6 +1,6 @@
 """Reads the present: what is wanted, what exists, who answers. The first thing every run does."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
@@ -8,6 +8,7 @@ from automation.driver.servers import Servers
 from automation.driver.session import Session
 from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
+from automation.engine.gateways import Moved
 from automation.engine.state import read_existing
 from automation.planning.names import names_in_use
 from automation.planning.removed import pools_in_use
@@ -279,6 +280,17 @@ def with_answers(existing: Existing, unreachable: Collection[str]) -> Existing:
     """Return what exists, with front doors marked whose clusters do not answer."""
     doors = {name: replace(door, answers=name not in unreachable) for name, door in existing.front_doors.items()}
     return replace(existing, front_doors=doors)
+
+
+def with_moved(situation: Situation, moved: Iterable[Moved]) -> Situation:
+    """Return a situation in which clusters' gateways have the addresses that were read of them."""
+    clusters = dict(situation.existing.clusters)
+    for each in moved:
+        if not each.public and each.cluster in clusters:
+            clusters[each.cluster] = replace(clusters[each.cluster], gateway_address=each.now)
+    if clusters == situation.existing.clusters:
+        return situation
+    return replace(situation, existing=replace(situation.existing, clusters=clusters))
 
 
 def unreachable(session: Session, existing: Existing) -> dict[str, str]:

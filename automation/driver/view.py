@@ -155,6 +155,7 @@ _ACTIONS: tuple[tuple[str, str, str], ...] = (
     ("created", "replica", "to start"),
     ("changed", "replica", "to change in place"),
     ("retried", "part", "to try again"),
+    ("gateways_moved", "gateway", "to follow to another address"),
     ("served", "replica", "to serve"),
     ("drained", "replica", "to drain"),
     ("kept_back", "replica", "kept until a successor serves"),
@@ -169,7 +170,8 @@ _ACTIONS: tuple[tuple[str, str, str], ...] = (
 
 
 def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
-    """Yield the front doors that come, go, or come back under another address, by cluster."""
+    """Yield the front doors that come, go, come back under another address or have another one, by cluster."""
+    moved = {each.cluster: each for each in plan.moved if each.public}
     existing, wanted = plan.situation.existing.front_doors, plan.target.platform.front_doors
     for name in sorted({*existing, *wanted}):
         address = existing[name].address if name in existing else None
@@ -179,6 +181,8 @@ def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
             yield FrontDoorView(cluster=name, change="new")
         elif plan.changes.cluster(name).goes_away:
             yield FrontDoorView(cluster=name, change="rebuilt", address=address)
+        elif name in moved:
+            yield FrontDoorView(cluster=name, change="moved", address=moved[name].before, new_address=moved[name].now)
 
 
 def closing_notes(plan: Plan, report: Report) -> Iterable[str]:
@@ -206,6 +210,8 @@ def actions(summary: StepSummary) -> tuple[str, ...]:
             said.append(f"{count(number, noun)} {what}")
     if summary.informed:
         said.append("download tokens of staged caches to take away")
+    if summary.rerouted:
+        said.append("front doors to lead to where gateways are")
     return tuple(said) or ("settings of the platform to apply",)
 
 
@@ -283,6 +289,12 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     busy = sorted(living(session))
     said = list(emptied(plan))
     said += observed_texts(session, plan)
+    said += [
+        f"the gateway of {each.cluster} has another address, {each.now} instead of {each.before}: front doors will lead"
+        " there"
+        for each in plan.moved
+        if not each.public
+    ]
     said += [f"{owed} ({situation.unreachable[owed.cluster]})" for owed in plan.owed]
     said += [f"a run is at work on stack {stack}: this plan shows what it has not done yet" for stack in busy]
     said += [f"{text}. berth up repairs it first" for text in pending_lines(session, situation)]

@@ -1,7 +1,7 @@
 """Tells whether what was read of a resource is what the state says, as far as anything depends on it.
 
 Kubernetes writes its own notes into every object: counters, who set which field, a status. They change by themselves
-and nothing here follows from them, but for the status of a gateway, which holds the address that endpoints lead to
+and nothing here follows from them, but for one thing in the status of a gateway: the address that endpoints lead to
 (``components.serving.gateway``). What the provider keeps for itself begins with two underscores.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 _KUBERNETES: Final = "kubernetes:"
-_READ_BY_PROGRAMS: Final = frozenset({"kubernetes:gateway.networking.k8s.io/v1:Gateway"})
+GATEWAY_TYPE: Final = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 _NOTES: Final = frozenset({"generation", "managedFields", "resourceVersion"})
 
 
@@ -24,11 +24,17 @@ def _material(type_: str, state: Mapping[str, Any]) -> tuple[object, ...]:
     if not type_.startswith(_KUBERNETES) or not isinstance(outputs, Mapping):
         return (*others, outputs)
     metadata = outputs.get("metadata")
-    kept = {
-        key: value
-        for key, value in outputs.items()
-        if not key.startswith("__") and (key != "status" or type_ in _READ_BY_PROGRAMS)
-    }
+    kept = {key: value for key, value in outputs.items() if not key.startswith("__") and key != "status"}
+    if type_ == GATEWAY_TYPE:
+        kept["status"] = address_in(outputs)
     if isinstance(metadata, Mapping):
         kept["metadata"] = {key: value for key, value in metadata.items() if key not in _NOTES}
     return (*others, kept)
+
+
+def address_in(gateway: Mapping[str, Any]) -> str:
+    """Return the first address in the outputs of a gateway, as its program reads it; empty while it has none."""
+    status = gateway.get("status")
+    addresses = status.get("addresses") if isinstance(status, Mapping) else None
+    first = addresses[0] if isinstance(addresses, list) and addresses else None
+    return str(first.get("value") or "") if isinstance(first, Mapping) else ""

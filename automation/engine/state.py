@@ -220,7 +220,7 @@ class _Reader:
         door = found.doors.setdefault(name, FoundDoor(name))
         if gateway:
             door.gateway = str(inputs["gateway"])
-            door.address = _known(component.outputs.get("address"))
+            door.address = known(component.outputs.get("address"))
         if endpoint:
             door.endpoints[endpoint.namespace, endpoint.name] = endpoint
         if service:
@@ -242,9 +242,9 @@ class _Reader:
             name=name,
             source=str(component.inputs.get("source") or ""),
             release=str((serving or component).inputs.get("release") or ""),
-            gateway_address=_known(serving.outputs.get("gatewayAddress")) if serving else None,
-            storage_class=_known(component.outputs.get("storageClass")),
-            endpoint=_known(component.outputs.get("endpoint")),
+            gateway_address=known(serving.outputs.get("gatewayAddress")) if serving else None,
+            storage_class=known(component.outputs.get("storageClass")),
+            endpoint=known(component.outputs.get("endpoint")),
             ready=serving is not None and not failure and all(self._whole(part) for part in parts),
             failure=failure,
             pools=tuple(names),
@@ -369,7 +369,8 @@ def _service(inputs: Mapping[str, Any]) -> ExistingService:
     return ExistingService(str(inputs["namespace"]), entry)
 
 
-def _known(value: Any) -> str | None:
+def known(value: Any) -> str | None:
+    """Return a text that was put out; None for one that is empty, or not known yet."""
     return value if isinstance(value, str) and value not in {"", UNKNOWN} else None
 
 

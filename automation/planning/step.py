@@ -52,10 +52,14 @@ class StepSummary:
     front_doors_removed: int = 0
     front_doors_kept_back: int = 0
     """Front doors that should have gone and stay, because none of those that are wanted serves yet."""
+    gateways_moved: int = 0
+    """Gateways that have another address than the state says."""
     clusters_built: int = 0
     clusters_removed: int = 0
     informed: bool = False
     """Stacks learn which caches are staged, and let go of what staging needed."""
+    rerouted: bool = False
+    """Front doors learn where gateways are by now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,15 +52,28 @@ def next_step(
         kind=kind,
         lock=hold(lock, existing, changes),
         continue_on_error=kind.continue_on_error,
-        summary=replace(_summary(existing, before, after, wanted, kind), retried=retried),
+        summary=replace(
+            _summary(existing, before, after, wanted, kind),
+            retried=retried,
+            gateways_moved=changes.moved if kind is StepKind.BUILD else 0,
+        ),
         withheld=_withheld(lock, changes),
     )
 
 
-def informing_step(existing: Existing, target: Lock, fleet: Fleet, *, changes: PlatformChanges = NO_CHANGES) -> Step:
+def informing_step(
+    existing: Existing,
+    target: Lock,
+    fleet: Fleet,
+    *,
+    changes: PlatformChanges = NO_CHANGES,
+    staged: bool = False,
+    gateways: bool = False,
+) -> Step:
     """Return a step of everything as it exists, for stacks that were told something new and have nothing else to do.
 
-    A cache that is staged needs its download token no more; that is the retirement's business.
+    A cache that is ``staged`` needs its download token no more; that is the retirement's business. The build may have
+    given ``gateways`` other addresses, to which nothing was led anew where nothing was shifted.
     """
     kind = StepKind.RETIRE
     lock = Parts.of_existing(existing, fleet).lock(fleet, target.platform)
@@ -68,7 +81,7 @@ def informing_step(existing: Existing, target: Lock, fleet: Fleet, *, changes: P
         kind,
         hold(lock, existing, changes),
         continue_on_error=kind.continue_on_error,
-        summary=StepSummary(informed=True),
+        summary=StepSummary(informed=staged, rerouted=gateways),
         withheld=_withheld(lock, changes),
     )
 

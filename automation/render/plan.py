@@ -95,6 +95,8 @@ def front_door_lines(doors: Sequence[FrontDoorView]) -> list[Line]:
             lines.append(line("  ", Span("-", "remove"), f" {each.cluster}: {address} goes"))
         elif each.change == "rebuilt":
             lines.append(line("  ", Span("+-", "change"), f" {each.cluster}: {address} goes, its cluster is replaced"))
+        elif each.change == "moved":
+            lines.append(line("  ", Span("~", "change"), f" {each.cluster}: {address} is {each.new_address} now"))
         else:
             lines.append(line("  ", Span("+", "add"), f" {each.cluster}: a new address, known once it is built"))
     return [*lines, Line()]

@@ -142,7 +142,7 @@ def drift_lines(drift: DriftView) -> list[Line]:
     for each in drift.resources:
         because = f" ({', '.join(each.because)})" if each.because else ""
         lines.append(line("  ", Span(words.get(each.op, each.op), "warn"), f"  {each.type} {each.name}{because}"))
-    return [*notes, *lines, line("The next `berth up` restores it.")]
+    return [*notes, *lines, line("The next `berth up` puts it right.")]
 
 
 def up_lines(report: UpView, *, width: int) -> list[Line]:

@@ -101,12 +101,14 @@ class StepView(View):
 class FrontDoorView(View):
     """A public address that comes or goes: ``address`` is the one that clients use now, if the state knows one.
 
-    ``rebuilt`` is a front door whose cluster is replaced, so that it comes back under another address.
+    ``rebuilt`` is a front door whose cluster is replaced, so that it comes back under another address; ``moved`` is one
+    that has another address already, ``newAddress``, behind Berth's back.
     """
 
     cluster: str
-    change: Literal["new", "leaving", "rebuilt"]
+    change: Literal["new", "leaving", "rebuilt", "moved"]
     address: str | None = None
+    new_address: str | None = None
 
 
 class ResourceView(View):

@@ -47,12 +47,14 @@ class PlatformChanges:
     schedule, and is here because it withholds like the rest.
 
     ``touched`` says that the update would change something else that no lock mentions (a chart, a node count), so that
-    a build step is needed even when no replica moves.
+    a build step is needed even when no replica moves. ``moved`` counts gateways that have another address than the
+    state says, which a build step stores.
     """
 
     clusters: Mapping[str, Change] = field(default_factory=_empty)
     pools: Mapping[tuple[str, str], Change] = field(default_factory=_empty)
     touched: bool = False
+    moved: int = 0
     shrinking: Mapping[tuple[str, str], frozenset[ReplicaId]] = field(default_factory=_empty)
 
     def cluster(self, name: str) -> Change:
@@ -67,7 +69,7 @@ class PlatformChanges:
     def any(self) -> bool:
         """Whether an update would change anything of the platform."""
         changes = (*self.clusters.values(), *self.pools.values())
-        return self.touched or any(change is not Change.NONE for change in changes)
+        return self.touched or bool(self.moved) or any(change is not Change.NONE for change in changes)
 
 
 NO_CHANGES = PlatformChanges()

@@ -25,7 +25,7 @@ from automation.engine.lease import Lease, leased_error
 from automation.engine.runner import Applied, Listener, PolicyPackRef, Preview, Program
 from components.errors import DriverError, StackNotFound
 from components.naming import SECRETS_KEY, StackName
-from tests.support.fake_runner_program import STACK_TYPE, Registered, register
+from tests.support.fake_runner_program import STACK_TYPE, Registered, addresses_in, register, with_address
 from tests.support.fake_runner_update import (
     Action,
     Faults,
@@ -153,9 +153,9 @@ class FakeRunner:
     ) -> Preview:
         """Return what ``up`` would do."""
         found = self._called("preview", stack)
-        registered = self._registered(stack, program)
-        story = Story(listener)
         seen = self._seen(found, exclude, refresh)
+        registered = self._registered(stack, program, seen)
+        story = Story(listener)
         if refresh:
             story.read(found.resources, seen)
         story.plan(actions_of(seen, registered), exclude)
@@ -179,8 +179,9 @@ class FakeRunner:
         found = self._worked_on("up", stack)
         if refresh:
             self.stored.append(stack)
-        registered = self._registered(stack, program)
-        found.resources = self._seen(found, exclude, refresh)
+        seen = self._seen(found, exclude, refresh)
+        registered = self._registered(stack, program, seen)
+        found.resources = seen
         actions = [each for each in actions_of(found.resources, registered) if each.urn not in exclude]
         require_closed(stack, found.resources, actions)
         story = Story(listener)
@@ -228,7 +229,7 @@ class FakeRunner:
                 if name in self.faults.unreadable:
                     story.fail(step_of(Action(Op.REFRESH, raw["urn"], None, raw)), "the cluster does not answer")
                 op = Op.DELETE if name in self.faults.gone else Op.UPDATE if name in self.faults.edited else Op.SAME
-                story.done(step_of(Action(op, raw["urn"], None, raw)))
+                story.done(step_of(Action(op, raw["urn"], None, self._real(raw))))
         return story.end(preview=True).preview(stack, seconds=0)
 
     def refresh(
@@ -250,7 +251,7 @@ class FakeRunner:
             else:
                 if raw["urn"] in targets and name not in self.faults.initialisations:
                     raw.pop("initErrors", None)
-                kept.append(raw)
+                kept.append(self._real(raw) if read and (not targets or raw["urn"] in targets) else raw)
         found.resources = kept
         return story.end(preview=False).applied(stack, seconds=0)
 
@@ -260,13 +261,13 @@ class FakeRunner:
             raise leased_error(stack, found.leases, release="berth unlock")
         return found
 
-    def _registered(self, stack: StackName, program: Program) -> Registered:
+    def _registered(self, stack: StackName, program: Program, seen: Sequence[Raw]) -> Registered:
         if isinstance(program, GuardedProgram):
             program.check()
             program = program.program
         assert isinstance(program, ShardProgram), "the driver runs no other programs"
         self.programs.append(program)
-        config = self.held[stack].config
+        config, facts = self.held[stack].config, program.facts
         secrets = json.loads(config.get(SECRETS_KEY, "{}"))
         program.check(secrets)
         return register(
@@ -274,9 +275,10 @@ class FakeRunner:
             program.lock,
             program.shard,
             simulated=program.simulated,
-            gateways=json.loads(config.get(GATEWAYS_KEY, "{}")),
-            staged=json.loads(config.get(STAGED_KEY, "[]")),
+            gateways={**json.loads(config.get(GATEWAYS_KEY, "{}")), **(facts.gateways or {})},
+            staged=json.loads(config.get(STAGED_KEY, "[]")) if facts.staged is None else facts.staged,
             secrets=secrets,
+            addresses={**self.faults.moved, **addresses_in(seen)},
         )
 
     def _seen(self, found: Stack, exclude: Sequence[str], refresh: bool) -> list[Raw]:
@@ -291,5 +293,10 @@ class FakeRunner:
             elif name in self.faults.unreadable:
                 raise DriverError(f"{name} cannot be read: its cluster does not answer")
             elif name not in self.faults.gone:
-                seen.append({**raw, "inputs": dict(self.faults.edited.get(name, raw["inputs"]))})
+                seen.append({**self._real(raw), "inputs": dict(self.faults.edited.get(name, raw["inputs"]))})
         return seen
+
+    def _real(self, raw: Raw) -> Raw:
+        """Return a resource with the address that it has now."""
+        address = self.faults.moved.get(raw["urn"].rpartition("::")[2])
+        return raw if address is None else {**raw, "outputs": {**raw["outputs"], "status": with_address(address)}}

@@ -79,9 +79,13 @@ def register(
     gateways: Mapping[str, str],
     staged: Iterable[str] = (),
     secrets: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    addresses: Mapping[str, str] = MappingProxyType({}),
 ) -> Registered:
-    """Return what the program registers for ``shard``; the last three are its stack's configuration."""
-    scene = _Scene(fleet, lock, shard, gateways, frozenset(staged), secrets)
+    """Return what the program registers for ``shard``.
+
+    ``gateways``, ``staged`` and ``secrets`` are what it is told; ``addresses`` are those that gateways have by now.
+    """
+    scene = _Scene(fleet, lock, shard, gateways, frozenset(staged), secrets, addresses)
     for entry in lock.platform.clusters:
         if shard.holds(entry.name):
             scene.cluster(entry)
@@ -101,9 +105,18 @@ def register(
     return Registered(tuple(scene.made), outputs)
 
 
-def gateway_address(cluster: str) -> str:
-    """Return the address of a cluster's gateway."""
-    return f"{cluster}-serving-gateway.lb.test"
+def with_address(address: str) -> dict[str, Any]:
+    """Return the status of a gateway with an address."""
+    return {"addresses": [{"value": address}]}
+
+
+def addresses_in(resources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the addresses of the gateways in a state, by their names."""
+    return {
+        each["urn"].rpartition("::")[2]: each["outputs"]["status"]["addresses"][0]["value"]
+        for each in resources
+        if each["type"] == _GATEWAY
+    }
 
 
 @dataclass(slots=True)
@@ -114,6 +127,7 @@ class _Scene:
     gateways: Mapping[str, str]
     staged: frozenset[str]
     secrets: Mapping[str, Mapping[str, str]]
+    addresses: Mapping[str, str]
     made: list[Registration] = field(default_factory=list)
     urns: dict[Key, str] = field(default_factory=dict)
     workloads: dict[ReplicaId, list[Key]] = field(default_factory=dict)
@@ -196,12 +210,19 @@ class _Scene:
             cluster=entry.name, environment=self.fleet.name, release=release, pools=bool(args.pools)
         )
         name = f"{entry.name}/serving"
-        address = {"gatewayAddress": gateway_address(entry.name)} if args.pools else {}
+        address = {"gatewayAddress": self.address(f"{name}-gateway")} if args.pools else {}
         rests_on = (_GATEWAY, f"{name}-gateway") if args.pools else None
         component = self.component("ServingStack", name, stack.props(), derived=address, rests_on=rests_on)
         self.object(component, "system-namespace", _SYSTEM, entry.name)
         if args.pools:
-            self.object(component, "gateway", _GATEWAY, entry.name, needs=[(_SYSTEM, f"{name}-system-namespace")])
+            self.gateway(component, entry.name, needs=[(_SYSTEM, f"{name}-system-namespace")])
+
+    def address(self, gateway: str) -> str:
+        return self.addresses.get(gateway, f"{gateway.replace('/', '-')}.lb.test")
+
+    def gateway(self, above: Key, cluster: str, **fields: Any) -> None:
+        status = {"status": with_address(self.address(f"{above[1]}-gateway"))}
+        self.object(above, "gateway", _GATEWAY, cluster, derived=status, **fields)
 
     def namespaces(self) -> None:
         for namespace, part in self.lock.namespaces.items():
@@ -287,14 +308,14 @@ class _Scene:
         gateway = self.fleet.gateways["default"]
         traefik: Any = gateway.spec.traefik
         args = FrontDoorArgs(cluster=name, gateway=gateway.name, version=traefik.version, environment=self.fleet.name)
-        address = f"{name}-front-door-gateway.lb.test"
         door = f"{name}/front-door"
+        address = self.address(f"{door}-gateway")
         component = self.component(
             "FrontDoor", door, args.props(), derived={"address": address}, rests_on=(_GATEWAY, f"{door}-gateway")
         )
         system = (_SYSTEM, f"{name}/serving-system-namespace")
         protect = self.fleet.environment.spec.protect and not self.fleet.clusters[name].spec.removing
-        self.object(component, "gateway", _GATEWAY, name, needs=[system], protect=protect)
+        self.gateway(component, name, needs=[system], protect=protect)
         for namespace, part in self.lock.namespaces.items():
             routes = self.endpoints(name, namespace)
             for service in part.services:
@@ -313,7 +334,7 @@ class _Scene:
                 Label.CLUSTER.value: identity.cluster,
                 Label.REPLICA_INDEX.value: str(identity.index),
             }
-            host = gateway_address(identity.cluster)
+            host = self.address(f"{identity.cluster}/serving-gateway")
             if not self.shard.holds(identity.cluster):
                 host = self.gateways.get(identity.cluster, UNKNOWN)
             args = EndpointArgs(

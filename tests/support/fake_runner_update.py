@@ -60,6 +60,8 @@ class Faults:
     """What was changed behind Berth's back: the inputs that it has now."""
     unreadable: set[str] = field(default_factory=set)
     """What cannot be read, because its cluster does not answer."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Gateways that have another address now, which no input says; only a run that looks notices."""
 
 
 @dataclass
@@ -142,10 +144,11 @@ class Story:
 
     def read(self, resources: Sequence[Raw], seen: Sequence[Raw]) -> None:
         """Tell what was read."""
-        real = {each["urn"]: each["inputs"] for each in seen}
+        real = {each["urn"]: (each["inputs"], each["outputs"]) for each in seen}
         for each in resources:
             step = step_of(Action(Op.REFRESH, each["urn"], None, each))
-            self.done(replace(step, drifted=real.get(each["urn"]) != each["inputs"]), planning=True)
+            drifted = real.get(each["urn"]) != (each["inputs"], each["outputs"])
+            self.done(replace(step, drifted=drifted), planning=True)
 
     def judge(self, registered: Registered, forbidden: set[str]) -> None:
         """Let the policy pack speak."""

@@ -160,6 +160,7 @@ PLAN: Final = PlanView(
         FrontDoorView(cluster="edge", change="leaving", address="203.0.113.7"),
         FrontDoorView(cluster="eks-euw1", change="new"),
         FrontDoorView(cluster="eks-use1", change="rebuilt"),
+        FrontDoorView(cluster="gke-euw4", change="moved", address="203.0.113.8", new_address="203.0.113.9"),
     ),
     counts={"create": 41, "update": 1, "replace": 1, "delete": 1, "same": 12},
     resources=RESOURCES,

@@ -9,7 +9,9 @@ import pytest
 from automation.driver.planner import preview_target
 from automation.driver.refresh import Refresh
 from automation.driver.servers import Servers
+from automation.engine.runner import Preview
 from automation.engine.toolchain.layout import Layout
+from automation.scheduling.existing import Existing
 from components.errors import ConfigError, Problem
 from components.naming import StackName
 from stacks.shard import Shard, Share
@@ -23,19 +25,19 @@ def test_what_is_wrong_in_any_stack_is_said_at_once(tmp_path: Path) -> None:
     """Secrets are missing in two stacks of three: nobody should mend one to read of the other."""
     asked = []
 
-    def preview(stack: StackName, *_: Any, **__: Any) -> str:
+    def preview(stack: StackName, *_: Any, **__: Any) -> Preview:
         asked.append(str(stack))
         if stack.cluster in {"a", "c"}:
             raise ConfigError([Problem("secret-missing", f"secret of {stack}")])
-        return "seen"
+        return Preview(stack, ok=True, steps=())
 
     shards = [Shard("dev", Share.CLUSTER, name) for name in ("a", "b", "c")]
     situation = SimpleNamespace(
         shards=shards,
         checkpoints={},
         unreachable={},
-        fleet=SimpleNamespace(clusters={}),
-        existing=SimpleNamespace(replicas={}),
+        fleet=SimpleNamespace(clusters={}, caches={}),
+        existing=Existing(),
         servers=Servers(),
     )
     session = SimpleNamespace(

@@ -59,18 +59,6 @@ def test_a_new_cluster_gets_a_stack_of_its_own(split: FakeDriver) -> None:
     assert split.plan().empty
 
 
-def test_a_cluster_that_moves_its_gateway_is_followed(split: FakeDriver) -> None:
-    """The routes to it are renewed by the next run, which has nothing else to do."""
-    split.state_of("b/serving")["outputs"]["gatewayAddress"] = "elsewhere.lb.test"
-    split.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
-    split.up()
-    assert json.loads(split.runner.held[DOORS].config[GATEWAYS_KEY])["b"] in {
-        "elsewhere.lb.test",
-        "b-serving-gateway.lb.test",
-    }
-    assert split.plan().empty
-
-
 def test_a_cluster_that_fails_holds_up_no_other(split: FakeDriver) -> None:
     """Its own replicas wait for it."""
     split.runner.faults.creations = {"search/embed/b/1-workload-main"}

@@ -108,6 +108,7 @@ def front_doors(*wanted: str, **changes: Change) -> "Plan":
         target=SimpleNamespace(platform=platform),
         changes=PlatformChanges(clusters=changes),
         schedule=Schedule(),
+        moved=(),
     )
     return cast("Plan", plan)
 

@@ -19,7 +19,7 @@ def state(**parts: object) -> dict[str, Any]:
         "__inputs": {"spec": {"replicas": 1}},
         "metadata": {"name": "a", "uid": "1", "generation": 1, "resourceVersion": "7", "managedFields": []},
         "spec": {"replicas": 1},
-        "status": {"conditions": [], "addresses": []},
+        "status": {"conditions": [], "addresses": [{"value": "203.0.113.5"}]},
     }
     return {"id": "ml/a", "inputs": {"spec": {"replicas": 1}}, "outputs": {**outputs, **parts}}
 
@@ -30,7 +30,15 @@ def state(**parts: object) -> dict[str, Any]:
         pytest.param(DEPLOYMENT, state(), False, id="same"),
         pytest.param(DEPLOYMENT, state(status={"readyReplicas": 1}), False, id="status"),
         pytest.param(DEPLOYMENT, state(status=None), False, id="no-status"),
-        pytest.param(GATEWAY, state(status={"addresses": ["203.0.113.7"]}), True, id="address-of-a-gateway"),
+        pytest.param(GATEWAY, state(status={"addresses": [{"value": "203.0.113.7"}]}), True, id="address-of-a-gateway"),
+        pytest.param(GATEWAY, state(status={"addresses": []}), True, id="gateway-without-an-address"),
+        pytest.param(GATEWAY, state(status=None), True, id="gateway-without-a-status"),
+        pytest.param(
+            GATEWAY,
+            state(status={"listeners": [{"attachedRoutes": 7}], "addresses": [{"value": "203.0.113.5"}]}),
+            False,
+            id="counters-of-a-gateway",
+        ),
         pytest.param(POOL, state(status={"readyReplicas": 1}), True, id="status-of-a-cloud"),
         pytest.param(DEPLOYMENT, state(__inputs={}), False, id="notes-of-the-provider"),
         pytest.param(POOL, state(__defaults=[]), True, id="notes-of-another-provider"),
