@@ -20,11 +20,14 @@ from stacks.config import ProgramConfig
 from stacks.environment import DEFAULT_FOLDER, environment_folder, missing_lock, read_environment
 from stacks.fit import check_fit
 from stacks.program import program
+from stacks.sdk import leave_stack_traces_out, wait_once
 from stacks.shard import Shard
 
 
 def run() -> None:
     """Build what the target lock of the running stack says; errors of ours end the run without a traceback."""
+    leave_stack_traces_out()
+    wait_once()
     try:
         _run(StackName.parse(pulumi.get_stack()))
     except BerthError as error:

@@ -184,10 +184,16 @@ class _StepRun:
         if known is not None and not self.told:
             return known
         pack = place_policy_pack(self.session.workspace.layout, existing=self.situation.existing.replicas)
-        refresh = self.plan.refresh if self._reads else Refresh.NEVER
+        refresh = self.plan.refresh if self._reads and self._differs else Refresh.NEVER
         return preview_shard(
             self.session, self.situation, self.shard, self._program(), refresh=refresh, policy_pack=pack
         )
+
+    @property
+    def _differs(self) -> bool:
+        """Whether the real resources may not be what the state says; the plan has just read them."""
+        planned = self.plan.previews.get(self.shard.stack)
+        return planned is None or planned.drifted or self.plan.refresh is Refresh.ALWAYS
 
     def _reads_again(self, preview: Preview) -> bool:
         """Whether to store what the real resources are.

@@ -2,8 +2,9 @@
 
 The engine is asked at most twice per stack: once what the edited platform would do to clusters and pools (skipped when
 nothing of it changed since it was applied), and once what the target would do, with the policies. The second answer is
-compared with what the schedule assumed; should they differ, the plan is made again from the second. Both look at the
-real resources first, so that what was changed behind Berth's back is part of the plan.
+compared with what the schedule assumed; should they differ, the plan is made again from the second. Whoever asks first
+about a stack looks at its real resources, so that what was changed behind Berth's back is part of the plan; the next
+looks again only where they are not as the state has them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
 from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation, with_moved
-from automation.driver.refresh import Refresh
+from automation.driver.refresh import Looks, Refresh
 from automation.driver.session import Session
 from automation.driver.wrong_selectors import refuse_wrong_selectors
 from automation.engine.changes import platform_changes, restorations
@@ -29,7 +30,7 @@ from automation.planning.step import Step
 from automation.planning.steps import steps
 from automation.planning.target import target_lock
 from automation.scheduling.build import build_snapshot
-from automation.scheduling.changes import NO_CHANGES, Change, PlatformChanges
+from automation.scheduling.changes import Change, PlatformChanges
 from automation.scheduling.observation import ClusterObservation, Observation
 from automation.scheduling.result import Schedule
 from automation.scheduling.schedule import schedule
@@ -95,13 +96,17 @@ def make_plan(
     """
     if previews:
         require_provisions(session, situation)
-    changes = _ask_platform(session, situation, refresh) if previews else NO_CHANGES
+    asked = _ask_platform(session, situation, refresh) if previews else {}
+    changes = _created(situation) if previews and situation.nothing_exists else _changes(asked, situation)
+    looks = Looks(refresh)
+    looks.note(asked)
     for _ in range(_ROUNDS):
         plan = replace(_decide(session, situation, changes), refresh=refresh)
         if not previews:
             return plan
         refuse_wrong_selectors(situation.fleet, plan.schedule)
-        plan = preview_target(session, plan)
+        plan = preview_target(session, plan, looks)
+        looks.note(plan.previews)
         found = _changes(plan.previews, situation)
         if _foreseen(found, changes, plan.target):
             return _with_restorations(plan)
@@ -167,15 +172,17 @@ def _observation(session: Session, situation: Situation) -> Observation:
     return Observation({**session.observation.clusters, **silent})
 
 
-def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> PlatformChanges:
+def _created(situation: Situation) -> PlatformChanges:
+    """Return what a first plan does: every cluster of the manifests is created, nothing is replaced or lost."""
+    created = dict.fromkeys(situation.fleet.clusters, Change.CREATE)
+    return PlatformChanges(clusters=created, touched=bool(created))
+
+
+def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> Mapping[StackName, Preview]:
     """Preview 1: the platform as edited, with the replicas that exist, and without policies."""
-    if situation.nothing_exists:
-        # Nothing can be replaced or lost; every cluster of the manifests is one that this plan creates.
-        created = dict.fromkeys(situation.fleet.clusters, Change.CREATE)
-        return PlatformChanges(clusters=created, touched=bool(created))
     edited = situation.unapplied
-    if not edited:
-        return NO_CHANGES
+    if situation.nothing_exists or not edited:
+        return {}
     session.reporter.phase("asking the engine what the edited platform would change")
     lock = standing_lock(situation.existing, situation.fleet, berth=session.berth)
 
@@ -185,7 +192,7 @@ def _ask_platform(session: Session, situation: Situation, refresh: Refresh) -> P
             preview.require_ok()
         return preview
 
-    return _changes(_ask_each(edited, ask), situation)
+    return _ask_each(edited, ask)
 
 
 def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[StackName, Preview]:
@@ -202,7 +209,7 @@ def _ask_each(shards: Iterable[Shard], ask: Callable[[Shard], Preview]) -> dict[
     return found
 
 
-def preview_target(session: Session, plan: Plan) -> Plan:
+def preview_target(session: Session, plan: Plan, looks: Looks) -> Plan:
     """Return ``plan`` with preview 2: the target, with the policy pack, on every stack.
 
     Stacks come before those that lead to them; where a gateway moved, the routes to it are previewed to its new
@@ -215,7 +222,7 @@ def preview_target(session: Session, plan: Plan) -> Plan:
     def ask(shard: Shard) -> Preview:
         nonlocal situation
         program = program_of(session, situation, plan.target, shard)
-        preview = preview_shard(session, situation, shard, program, refresh=plan.refresh, policy_pack=pack)
+        preview = preview_shard(session, situation, shard, program, refresh=looks.at(shard.stack), policy_pack=pack)
         situation = with_moved(situation, moved_gateways(preview, situation.checkpoints.get(shard.stack)))
         return preview
 

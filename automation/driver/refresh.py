@@ -4,9 +4,13 @@ The engine reads what exists in the same start as a preview or an update. A clus
 what is on it is left out (``previewing``).
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from automation.engine.checkpoint import Checkpoint
+from automation.engine.runner import Preview
+from components.naming import StackName
 
 
 class Refresh(StrEnum):
@@ -22,3 +26,20 @@ class Refresh(StrEnum):
     def reads(self, checkpoint: Checkpoint) -> bool:
         """Return whether to look at the real resources of a stack that holds any."""
         return self is not Refresh.NEVER and not checkpoint.is_empty
+
+
+@dataclass(slots=True)
+class Looks:
+    """When the previews of one plan look: at each stack until its real resources were found as the state has them."""
+
+    refresh: Refresh
+    _as_stored: set[StackName] = field(default_factory=set)
+
+    def at(self, stack: StackName) -> Refresh:
+        """Return whether the next preview of ``stack`` looks."""
+        known = stack in self._as_stored and self.refresh is Refresh.AUTO
+        return Refresh.NEVER if known else self.refresh
+
+    def note(self, previews: Mapping[StackName, Preview]) -> None:
+        """Take in what previews have read."""
+        self._as_stored.update(stack for stack, each in previews.items() if each.has_read and not each.drifted)

@@ -20,8 +20,7 @@ from pulumi.runtime.proto import events_pb2, events_pb2_grpc, language_pb2, lang
 from automation.engine.event_json import parse_event
 from automation.engine.events import Diagnostic, DiagnosticSeverity, Event
 from automation.engine.runner import Listener, Program
-from automation.engine.tracing import leave_tracing_out
-from automation.engine.waiting import wait_once
+from stacks.sdk import leave_debugging_out, leave_stack_traces_out, wait_once
 
 INLINE_ERROR = "python inline source runtime error"
 """How the language server begins the message about an exception of the program."""
@@ -113,7 +112,8 @@ def serving(inline: InlineProgram, take: Listener, *, tap: Callable[[str], None]
 
     ``tap`` gets the text of every event before it is read.
     """
-    leave_tracing_out()
+    leave_debugging_out()
+    leave_stack_traces_out()
     wait_once()
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=_CHANNEL)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(_Host(inline), server)

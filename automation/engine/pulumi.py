@@ -306,10 +306,12 @@ class PulumiRunner:
             raise self._complaint(stack, result, also=transcript.errors) from inline.error
         if finished.result is Result.CANCELLED or (result.requests and finished.result is Result.FAILED):
             raise cancelled(stack, max(1, result.requests)) from inline.error
+        if not result.code:
+            return
         stopper = self._complaint(stack, result, also=transcript.errors)
-        if result.code and (finished.result is Result.SUCCEEDED or isinstance(stopper, ToolchainError)):
+        if finished.result is Result.SUCCEEDED or isinstance(stopper, ToolchainError):
             raise stopper
-        if result.code and not transcript.blamed:
+        if not transcript.blamed:
             broken = inline.error is not None or any(INLINE_ERROR in text for text in transcript.errors)
             said = str(inline.error) if inline.error else " ".join(transcript.errors)
             failed = InternalError(f"the program of stack {stack} failed: {said}")

@@ -148,12 +148,17 @@ class Preview(Outcome):
     refused: tuple[str, ...] = ()
 
     @property
+    def has_read(self) -> bool:
+        """Whether real resources were read."""
+        return any(step.op is Op.REFRESH for step in self.steps)
+
+    @property
     def drifted(self) -> bool:
         """Whether what was read may differ from the state, so that an update from the state alone may do otherwise.
 
         Secrets cannot be compared here: what is to be done with one may come of what was read. False where nothing was.
         """
-        if not any(step.op is Op.REFRESH for step in self.steps):
+        if not self.has_read:
             return False
         return any(step.drifted or (step.op in _MADE_OF_STATE and _has_secrets(step)) for step in self.steps)
 

@@ -133,7 +133,7 @@ def _place(folder: Path, settings: Mapping[str, Any]) -> None:
     marker = folder / MARKER
     _write(marker, json.dumps(settings, indent=2, sort_keys=True) + "\n", mode=0o644)
     launcher = folder / f"pulumi-resource-{settings['package']}"
-    module = "provider.program" if settings["simulated"] else "backing.front"
+    module = "provider.program" if settings["simulated"] else "backing.provider"
     _write(launcher, _launcher(Path(settings["interpreter"]), marker.absolute(), module), mode=0o755)
 
 

@@ -49,6 +49,8 @@ class FakeRunner:
         self.programs: list[ShardProgram] = []
         self.stored: list[StackName] = []
         """The stacks whose updates stored what the clouds say."""
+        self.looked: list[StackName] = []
+        """The stacks whose previews looked at what the clouds say."""
         self.before = before
         """Called with every operation before it is done, so that a test can do what another run does meanwhile."""
 
@@ -157,6 +159,7 @@ class FakeRunner:
         registered = self._registered(stack, program, seen)
         story = Story(listener)
         if refresh:
+            self.looked.append(stack)
             story.read(found.resources, seen)
         story.plan(actions_of(seen, registered), exclude)
         if policy_pack is not None:

@@ -23,8 +23,7 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime import reset_options, run_in_stack, set_all_config
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
-from automation.engine.tracing import leave_tracing_out
-from automation.engine.waiting import wait_once
+from stacks.sdk import leave_debugging_out, leave_stack_traces_out, wait_once
 
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 
@@ -233,7 +232,8 @@ def _run(
     The SDK's own language server does the same, but lets go of its loop when a program fails in the middle of a
     registration; the loop is then closed by nobody, and whatever test runs next is blamed.
     """
-    leave_tracing_out()
+    leave_debugging_out()
+    leave_stack_traces_out()
     wait_once()
     reset_options(
         project=recorder.project,

@@ -3,17 +3,11 @@
 A kubeconfig that leads off this machine is refused before the provider sees it. Helm releases go to stand-ins, because
 charts are not fetched here. And no wait is longer than what pods without containers can need, so that one which cannot
 become ready says so soon. Every other request and answer goes through as the bytes it is.
-
-The provider is a child of this process and ends with it.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 import grpc
 from pulumi.runtime.proto import plugin_pb2, provider_pb2
@@ -21,7 +15,6 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2
 from automation.rehearsal.backing.door import Door
 from automation.rehearsal.backing.loopback import stray_server
 from automation.rehearsal.backing.releases import ReleaseCloud
-from automation.rehearsal.kubernetes.warden_process import die_with_parent
 from automation.rehearsal.provider.base import settings
 from automation.rehearsal.provider.faults import Faults
 from automation.rehearsal.provider.kinds import HELM_RELEASE
@@ -31,7 +24,10 @@ from automation.rehearsal.provider.servicer import Servicer, target_of
 from automation.rehearsal.store import Store
 from automation.rehearsal.wire import decode
 
-SECONDS_OF_PATIENCE: Final = 30.0
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+SECONDS_OF_PATIENCE: Final = 15.0
 """How long the provider waits for an object. Pods here are ready a second after they are bound, or never."""
 
 _SERVICE: Final = "/pulumirpc.ResourceProvider/"
@@ -105,27 +101,16 @@ class Front(grpc.GenericRpcHandler):
             raise  # never reached: abort raises
 
 
-def serve(path: Path) -> None:
-    """Serve until told to stop; the first line of the real provider's output is its port, as of every plugin."""
-    parent = os.getppid()  # taken first: an engine may be killed as soon as it has read the port
-    launcher = json.loads(path.read_text(encoding="utf-8"))
-    real = subprocess.Popen(  # noqa: S603 - the provider of the toolchain, with the engine's own arguments
-        [launcher["provider"], *sys.argv[1:]],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        preexec_fn=die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no threads yet
-    )
-    try:
-        assert real.stdout is not None
-        port = int(real.stdout.readline())
-        rules = Rules(launcher["package"], folder=Path(launcher["rules"]), interpreter=Path(launcher["interpreter"]))
-        cloud = ReleaseCloud(Door(Path(launcher["backing"])), rules)
-        faults = Faults.from_environment(Store(Path(launcher["database"])))
-        version = launcher["version"]
-        channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=LIMITS)
-        front = Front(channel, Servicer(cloud, faults=faults, version=version), version=version)
-        server = make_server()
-        server.add_generic_rpc_handlers((front,))
-        run(server, parent=parent, at_end=real.kill)
-    finally:
-        real.kill()
+def stand_before(real: "Popen[bytes]", launcher: Mapping[str, Any], *, parent: int) -> NoReturn:
+    """Serve before the provider ``real``, by the settings of a launcher, until told to stop or ``parent`` is gone."""
+    rules = Rules(launcher["package"], folder=Path(launcher["rules"]), interpreter=Path(launcher["interpreter"]))
+    cloud = ReleaseCloud(Door(Path(launcher["backing"])), rules)
+    faults = Faults.from_environment(Store(Path(launcher["database"])))
+    version = launcher["version"]
+    assert real.stdout is not None
+    port = int(real.stdout.readline())
+    channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=LIMITS)
+    front = Front(channel, Servicer(cloud, faults=faults, version=version), version=version)
+    server = make_server()
+    server.add_generic_rpc_handlers((front,))
+    run(server, parent=parent, at_end=real.kill)

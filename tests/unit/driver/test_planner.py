@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from automation.driver.planner import preview_target
-from automation.driver.refresh import Refresh
+from automation.driver.refresh import Looks, Refresh
 from automation.driver.servers import Servers
 from automation.engine.runner import Preview
 from automation.engine.toolchain.layout import Layout
@@ -47,6 +47,6 @@ def test_what_is_wrong_in_any_stack_is_said_at_once(tmp_path: Path) -> None:
     )
     plan = SimpleNamespace(situation=situation, target=None, refresh=Refresh.NEVER)
     with pytest.raises(ConfigError) as caught:
-        preview_target(cast("Session", session), cast("Plan", plan))
+        preview_target(cast("Session", session), cast("Plan", plan), Looks(Refresh.NEVER))
     assert [problem.message for problem in caught.value.problems] == ["secret of dev.a", "secret of dev.c"]
     assert asked == ["dev.a", "dev.b", "dev.c"]

@@ -75,11 +75,36 @@ def test_what_was_changed_behind_our_back_is_put_right(driver: FakeDriver, chang
 
 @pytest.mark.parametrize("refresh", list(Refresh))
 def test_what_is_as_the_state_says_is_not_read_twice(driver: FakeDriver, refresh: Refresh) -> None:
-    """The preview has read it; the update reads it again only for whoever asks for all of it."""
+    """The plan has read it; its steps read it again only for whoever asks for all of it."""
     driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    driver.runner.looked.clear()
     assert driver.up(refresh=refresh).ok
     assert driver.replicas()["ml/qwen/a/1"] == "Serving"
+    assert len(driver.runner.looked) == {Refresh.NEVER: 0, Refresh.AUTO: 1, Refresh.ALWAYS: 2}[refresh]
     assert driver.runner.stored == ([StackName("dev")] if refresh is Refresh.ALWAYS else [])
+
+
+def test_what_is_as_the_state_says_is_read_once_by_a_plan(driver: FakeDriver) -> None:
+    """An edit of the platform is asked about twice: what it does to clusters, and what the target does."""
+    driver.edit("platform/a.yaml", "labels: {cluster: a}", "labels: {cluster: a, zone: west}")
+    driver.runner.looked.clear()
+    before = driver.runner.count("preview")
+    assert not driver.plan().empty
+    assert driver.runner.count("preview") == before + 2
+    assert len(driver.runner.looked) == 1
+    driver.runner.faults.edited = {"ml/qwen/a/0-workload-main": {"shape": "another"}}
+    driver.plan()
+    assert len(driver.runner.looked) == 3
+
+
+def test_what_differs_is_read_again_by_the_step_that_mends_it(driver: FakeDriver) -> None:
+    """Its preview is what is gated, so it must see what the update will find."""
+    driver.runner.faults.edited = {"ml/qwen/a/0-workload-main": {"shape": "another"}}
+    driver.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
+    driver.runner.looked.clear()
+    assert driver.up().ok
+    assert len(driver.runner.looked) == 2
+    assert driver.runner.stored == [StackName("dev")]
 
 
 def test_the_rest_of_a_stack_is_looked_at_while_a_cluster_is_silent(driver: FakeDriver) -> None:

@@ -64,7 +64,7 @@ def test_a_backed_home_has_the_front_of_the_real_kubernetes_provider(rules_folde
     said = json.loads((front / MARKER).read_text())
     assert (said["provider"], said["backing"]) == (str(real), str(backing.record))
     assert said["version"] == f"{front.name.rpartition('-v')[2]}+backed.4.25.0"
-    assert "automation.rehearsal.backing.front" in (home / KUBERNETES).read_text()
+    assert "automation.rehearsal.backing.provider" in (home / KUBERNETES).read_text()
     assert json.loads((aws / MARKER).read_text())["backing"] == str(backing.record)
     assert "automation.rehearsal.provider.program" in (home / AWS).read_text()
     install(home, interpreter=HERE, database=tmp_path / "cloud.db", rules=rules_folder, backing=backing)

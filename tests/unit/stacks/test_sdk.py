@@ -1,15 +1,19 @@
-"""A program's outputs are waited for once each, and the first failure ends the wait."""
+"""What the SDK says of its own work, and where, stays in it; a program's outputs are waited for once each."""
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pulumi.runtime import stack
+from pulumi import log
+from pulumi.runtime import resource, stack
 from pulumi.runtime.settings import SETTINGS
 
 from automation.engine.inline import InlineProgram, serving
-from automation.engine.waiting import wait_once
+from stacks.entry import run
+from stacks.sdk import wait_once
 
 OUTPUTS = 200
 
@@ -29,9 +33,45 @@ class Watched(asyncio.Task[None]):
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Leave the SDK as it was."""
     monkeypatch.setattr(stack, "asyncio", asyncio)
+    monkeypatch.setattr(log, "debug", log.debug)
+    monkeypatch.setattr(resource, "_get_stack_trace", lambda: SimpleNamespace(frames=["here"]))
     Watched.looks = 0
     yield
     SETTINGS.outputs.clear()
+
+
+def serve() -> None:
+    """Run a program as the driver does."""
+    with serving(InlineProgram(lambda: None), lambda _: None):
+        pass
+
+
+def enter() -> None:
+    """Run a program as plain ``pulumi`` does; here there is no environment."""
+    with suppress(Exception):
+        run()
+
+
+BOTH_WAYS = pytest.mark.parametrize("begin", [serve, enter])
+
+
+@BOTH_WAYS
+def test_no_stack_of_calls_is_sent(begin: Callable[[], None]) -> None:
+    """The state would be twice as long, and hold the paths of the machine that ran last."""
+    for registers in (resource.register_resource, resource.read_resource):
+        assert "_get_stack_trace" in registers.__code__.co_names  # if the SDK calls it otherwise, this has to fail
+    begin()
+    assert not vars(resource)["_get_stack_trace"]().frames
+
+
+def test_the_driver_sends_no_tracing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the moment at which a program is served."""
+    said: list[Any] = []
+    monkeypatch.setattr(log, "get_engine", lambda: SimpleNamespace(Log=said.append))
+    serve()
+    log.debug("a step of the SDK")
+    log.info("a word of the program")
+    assert [each.message for each in said] == ["a word of the program"]
 
 
 async def _later(steps: int) -> None:
@@ -53,16 +93,16 @@ def looks_of(prepare: Callable[[], object]) -> int:
     return Watched.looks
 
 
-def test_each_output_is_waited_for_once() -> None:
-    """From the moment at which a program is served; the SDK alone looks at all that are left for each of them."""
+@BOTH_WAYS
+def test_each_output_is_waited_for_once(begin: Callable[[], None]) -> None:
+    """From the moment at which a program is run; the SDK alone looks at all that are left for each of them."""
     assert looks_of(lambda: None) > OUTPUTS * 20
 
-    def serve() -> None:
+    def start_anew() -> None:
         Watched.looks = 0
-        with serving(InlineProgram(lambda: None), lambda _: None):
-            pass
+        begin()
 
-    assert looks_of(serve) <= OUTPUTS * 3
+    assert looks_of(start_anew) <= OUTPUTS * 3
 
 
 def test_the_first_failure_ends_the_wait() -> None:
