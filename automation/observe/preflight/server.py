@@ -7,6 +7,7 @@ from automation.engine.toolchain.finding import Check, Status
 from automation.observe.api import ClusterApi, NoAnswer
 from automation.observe.preflight.wanted import Wanted
 from automation.observe.reading import is_ready
+from components.checks.versions import numbers_of, older
 from components.labels import Label
 from components.naming import SYSTEM_NAMESPACE
 
@@ -126,6 +127,10 @@ def _version(version: str, wanted: Wanted) -> Check:
     if wanted.kubernetes.too_new(plain):
         fix = "nobody has run the release on it; choose another release, or try it in an environment of its own"
         return Check("version", Status.WARNING, version, allowed, fix)
+    # Berth upgrades what it makes; of others the manifest is what selectors are judged by until they were observed.
+    if wanted.version and not wanted.provisioned and older(version, numbers_of(wanted.version)[:2]):
+        fix = f'write kubernetesVersion: "{version}": selectors that only {wanted.version} takes would be refused here'
+        return Check("version", Status.PROBLEM, version, f"{wanted.version}, as the manifest says", fix)
     return Check("version", Status.OK, version, allowed)
 
 

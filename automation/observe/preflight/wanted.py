@@ -32,6 +32,8 @@ class Wanted:
     provisioned: bool
     """Whether Berth makes the cluster; then it also makes what is missing."""
     kubernetes: VersionRange
+    version: str
+    """What the manifest says that it runs; empty when it does not say."""
     pools: tuple[WantedPool, ...]
     groups: Mapping[str, str]
     """By API group, the component of the release that brings its definitions."""
@@ -63,6 +65,7 @@ class Wanted:
             environment=fleet.name,
             provisioned=manifest.provisioned,
             kubernetes=release.constraints.kubernetes,
+            version=manifest.kubernetes_version,
             pools=pools,
             groups={group: part.name for part in parts for group in part.provides},
             drivers={driver: part for driver, part in _DRIVERS.items() if part in installed},

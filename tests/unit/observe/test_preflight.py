@@ -46,7 +46,9 @@ CACHE = {
 def town(*, devices: Iterable[Any] = (GPU, EFA), source: dict[str, Any] | None = None, cached: bool = True) -> Fleet:
     """Give an environment with one existing cluster, and a cache that may be staged there."""
     block = {"cache": {"storageClassName": "shared"}} if source is None else source
-    made = fleet(existing(pools=[POOL], source=block), classes=[hardware(devices=devices)])
+    made = fleet(
+        existing(pools=[POOL], source={"kubernetesVersion": "1.34", **block}), classes=[hardware(devices=devices)]
+    )
     caches = {("ml", "qwen"): ModelCache.model_validate(CACHE)} if cached else {}
     return replace(made, caches=FrozenDict(caches))
 
@@ -279,6 +281,27 @@ def test_each_requirement_that_is_missing_is_found_alone(
     assert fix in missing[name].fix
 
 
+@pytest.mark.parametrize(
+    ("written", "seen", "older"),
+    [
+        ("1.35", "v1.34.4", True),
+        ("v1.35.2", "v1.34.4", True),
+        ("1.35", "v1.35.0-eks-1", False),
+        ("v1.35.2", "v1.35.0", False),
+        ("1.34", "v1.35.1", False),
+    ],
+)
+def test_a_manifest_that_says_a_newer_minor_is_found_out(written: str, seen: str, *, older: bool) -> None:
+    """Selectors are judged by what it says; that it says an older one refuses some, and harms nothing."""
+    fake = fit()
+    fake.documents["/version"] = {"gitVersion": seen}
+    missing = wrong(fake, town(source={"cache": {"storageClassName": "shared"}, "kubernetesVersion": written}))
+    assert list(missing) == (["version"] if older else [])
+    if older:
+        assert (missing["version"].found, missing["version"].want) == (seen, f"{written}, as the manifest says")
+        assert f'write kubernetesVersion: "{seen}"' in missing["version"].fix
+
+
 def test_what_berth_installs_is_missed_only_after_it_has_built() -> None:
     """Before, the driver's class and devices cannot be there; after, they are a problem like any other."""
     fake = fit()
@@ -313,7 +336,7 @@ def test_definitions_that_stand_ins_of_charts_leave_out_are_not_missed() -> None
 
 def test_a_class_without_storage_matters_where_a_cache_wants_it() -> None:
     """The manifest line to write names a class that is there and shared."""
-    unnamed: dict[str, Any] = {"kubernetesVersion": "1.35"}
+    unnamed: dict[str, Any] = {"kubernetesVersion": "1.34"}
     check = wrong(fit(), town(source=unnamed))["storage class"]
     assert (check.status, check.found) == (Status.WARNING, "none, so nothing is staged here: ml/qwen")
     assert "cache: {storageClassName: shared}" in check.fix
@@ -324,7 +347,7 @@ def test_a_front_door_without_pools_needs_no_claims_and_no_drivers() -> None:
     """It serves no model: neither the API of claims nor the charts of pools are asked for."""
     fake = fit()
     _without_claims(fake)
-    made = fleet(existing())
+    made = fleet(existing(source={"kubernetesVersion": "1.34"}))
     assert {name: each.status for name, each in wrong(fake, made).items()} == {"device claims": Status.WARNING}
     assert "definitions of leaderworkerset.x-k8s.io" not in found(fake, made)
 
