@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from automation.engine.read_back import GATEWAY_TYPE
 from automation.engine.toolchain.toolchain import Toolchain
 from tests.support.fleet_run import Answer, FleetRun, cluster, deployment, environment, front_door, small_fleet
 
@@ -13,6 +14,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.lives]
 
 STACKS = ["dev", "dev.a", "dev.b"]
 SLICE = "kubernetes:discovery.k8s.io/v1:EndpointSlice"
+ELSEWHERE = "203.0.113.250"
 
 
 def files() -> dict[str, str]:
@@ -36,9 +38,22 @@ class Sharded:
     addresses: dict[str, str | None]
     led_to: set[str]
     """Where the routes of the front door lead."""
+    moved: Answer
+    """The run after the load balancer of ``b`` was made anew under another address."""
+    led_anew: set[str]
     by_hand: dict[str, Answer]
     removed: Answer
     stacks: list[str]
+
+
+def routes(run: FleetRun) -> set[str]:
+    """Return where the routes of the front door lead."""
+    return {
+        address
+        for each in run.cloud.resources(type=SLICE, scope="https://edge.simulated.invalid")
+        for end in each.inputs["endpoints"]
+        for address in end["addresses"]
+    }
 
 
 def operations(answer: Answer, kind: str) -> list[str]:
@@ -49,7 +64,7 @@ def operations(answer: Answer, kind: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def sharded(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Sharded:
-    """Build it, look at it, and take one cluster out."""
+    """Build it, look at it, give one cluster's gateway another address, and take that cluster out."""
     run = FleetRun.make(tmp_path_factory.mktemp("sharded"), pulumi_cli.pulumi, files())
     built = run.berth("up", "--yes", "--json")
     held = {
@@ -59,18 +74,18 @@ def sharded(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> 
     config = (run.layout.simulated_project / "Pulumi.dev.yaml").read_text()
     gateways = json.loads(config.partition("berth:gateways:")[2].strip().splitlines()[0].strip("'"))
     addresses = {name: each.gateway_address for name, each in run.existing().clusters.items()}
-    led_to = {
-        address
-        for each in run.cloud.resources(type=SLICE, scope="https://edge.simulated.invalid")
-        for end in each.inputs["endpoints"]
-        for address in end["addresses"]
-    }
+    led_to = routes(run)
+    (gateway,) = run.cloud.resources(type=GATEWAY_TYPE, scope="https://b.simulated.invalid")
+    address = {"type": "IPAddress", "value": ELSEWHERE}
+    run.cloud.edit(gateway.type, gateway.id, {"status.addresses": [address]}, scope=gateway.scope)
+    moved = run.berth("up", "--yes", "--json")
+    led_anew = routes(run)
     by_hand = {stack: run.by_hand("preview", "--stack", stack, "--expect-no-changes") for stack in run.stacks()}
     run.write("platform/b.yaml", cluster("b", more="  removing: true\n"))
     run.write("models/search/embed.yaml", deployment("embed", namespace="search"))
     removed = run.berth("up", "--yes", "--json")
     stacks = run.stacks()
-    return Sharded(run, built, held, gateways, addresses, led_to, by_hand, removed, stacks)
+    return Sharded(run, built, held, gateways, addresses, led_to, moved, led_anew, by_hand, removed, stacks)
 
 
 def test_clusters_are_built_before_the_front_door(sharded: Sharded) -> None:
@@ -88,6 +103,16 @@ def test_the_front_door_is_told_where_gateways_are(sharded: Sharded) -> None:
     assert sharded.gateways == {name: sharded.addresses[name] for name in ("a", "b")}
     assert all(sharded.gateways.values())
     assert sharded.led_to == set(sharded.gateways.values())
+
+
+def test_a_gateway_with_another_address_is_followed(sharded: Sharded) -> None:
+    """Its own stack stores it and the front doors' leads there, in one build; plain pulumi then finds nothing to do."""
+    assert sharded.led_anew == {sharded.gateways["a"], ELSEWHERE}
+    assert [(each["kind"], each["stack"]) for each in sharded.moved.document["steps"]] == [
+        ("build", "dev.b"),
+        ("build", "dev"),
+    ]
+    assert (sharded.moved.count("preview"), sharded.moved.count("up")) == (3, 2)
 
 
 def test_a_hand_preview_of_every_stack_is_empty(sharded: Sharded) -> None:
