@@ -61,7 +61,7 @@ def pods(snapshot: Snapshot, made: Schedule) -> dict[tuple[str, str], Counter[De
                 hardware = places.get((where, place.pool))
                 if hardware is None:
                     continue
-                match = Matcher(evaluate).match(requests_of(member), hardware)
+                match = Matcher(evaluate).match(requests_of(member), hardware, any_minor=True)
                 if isinstance(match, Match) and match.demand:
                     counts[where, place.pool][match.demand] += member.pods * engine.copies
     return counts
@@ -79,6 +79,19 @@ def overfull(snapshot: Snapshot, made: Schedule) -> set[tuple[str, str]]:
         if not capacity.fits(make_hardware(0, pool.devices).node, nodes, counts):
             broken.add(key)
     return broken
+
+
+@LAW
+@given(stories())
+def test_what_is_new_is_where_its_selectors_are_taken(story: Story) -> None:
+    """A cluster of an older minor refuses the claim; what runs there was taken when the cluster was newer."""
+    minors = {each.name: each.minor for each in story.after.clusters}
+    live = {(each.id, each.entry.shape) for each in story.after.replicas}
+    for placed in run(story.after).placements:
+        if (placed.id, placed.digest) not in live:
+            members = [member for engine in placed.shape.engines for member in engine.members]
+            asked = [each for member in members for request in member.requests for each in request.selectors]
+            assert all(each.partition("@")[2] <= minors[placed.id.cluster] for each in asked)
 
 
 @LAW

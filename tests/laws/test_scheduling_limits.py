@@ -59,7 +59,7 @@ def claiming(snapshot: Snapshot, replicas: Iterable[Running]) -> Iterator[Claimi
                 if found is None:
                     continue
                 hardware = make_hardware(0, found[1].devices)
-                match = Matcher(evaluate).match(requests_of(member), hardware)
+                match = Matcher(evaluate).match(requests_of(member), hardware, any_minor=True)
                 if isinstance(match, Match) and match.demand:
                     yield identity, *found, hardware, match.demand, member.pods * engine.copies
 

@@ -30,7 +30,7 @@ def pods_on(replica: ExistingReplica, pool: Pool) -> Counter[Demand] | None:
         for member, place in zip(engine.members, placing.members, strict=True):
             if place.pool != pool.name:
                 continue
-            match = Matcher(evaluate).match(requests_of(member), hardware)
+            match = Matcher(evaluate).match(requests_of(member), hardware, any_minor=True)
             if not isinstance(match, Match):
                 return None
             if match.demand:

@@ -25,12 +25,15 @@ from automation.scheduling.snapshot import (
     Refusal,
     Snapshot,
     Strategy,
+    Version,
+    Versions,
 )
 from components.lock import EngineShape, Phase, shape_digest
 from tests.unit.scheduling.builder import after, cluster, deployment, engine, evaluate, gpu, member, pool, shape, taint
 
 HARDWARE = ((gpu("h100", 8, 80),), (gpu("a100", 4, 40),), (gpu("l4", 1, 24),), (gpu("h100", 4, 80), gpu("a100", 4, 40)))
-SELECTORS = ("any", "40", "80", "name=a100", "none")
+SELECTORS = ("any", "40", "80", "name=a100", "40@1.35", "none")
+VERSIONS = (Versions(), Versions(api_server=Version("v1.35.1")))
 LABELS = ("gold", "silver")
 OPTIONS = (
     Options(),
@@ -75,14 +78,17 @@ def clusters(draw: st.DrawFn) -> list[Cluster]:
         taints = draw(st.sampled_from([[], [], [], ["k=v:NoSchedule"], ["k=v:NoExecute"]]))
         labels = {"tier": draw(st.sampled_from(LABELS))}
         region = draw(st.sampled_from(["", "east", "west"]))
-        made.append(cluster(f"c{number}", *rows, state=state, taints=taints, labels=labels, region=region))
+        versions = draw(st.sampled_from(VERSIONS))
+        made.append(
+            cluster(f"c{number}", *rows, state=state, taints=taints, labels=labels, region=region, versions=versions)
+        )
     return made
 
 
 @st.composite
 def engines(draw: st.DrawFn, name: str) -> EngineShape:
     """Draw an engine of one pod or a gang."""
-    count, selector = draw(st.sampled_from([1, 1, 2, 4, 8])), draw(st.sampled_from(SELECTORS[:4]))
+    count, selector = draw(st.sampled_from([1, 1, 2, 4, 8])), draw(st.sampled_from(SELECTORS[:5]))
     if draw(st.integers(0, 3)) == 0:
         workers = member(count, selector, role="Worker", pods=draw(st.integers(1, 2)))
         return engine(name, member(draw(st.sampled_from([0, count])), selector, role="Leader"), workers)
@@ -241,7 +247,7 @@ def edits(draw: st.DrawFn, wanted: Deployment) -> Deployment:
 @st.composite
 def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:  # noqa: PLR0911 (one way for each kind)
     """Draw something that happens to a cluster, or nothing."""
-    kinds = ["none", "none", "none", "state", "taint", "grow", "shrink", "pool leaves", "other devices"]
+    kinds = ["none", "none", "none", "state", "taint", "grow", "shrink", "pool leaves", "other devices", "version"]
     kind = draw(st.sampled_from(kinds))
     if kind == "state":
         state = draw(st.sampled_from(list(ClusterState)))
@@ -258,6 +264,8 @@ def upsets(draw: st.DrawFn, one: Cluster) -> Cluster:  # noqa: PLR0911 (one way 
         if draw(st.booleans()):
             other = replace(other, before=PoolBefore(other.maximum, other.class_name))
         return replace(one, pools=(other, *one.pools[1:]))
+    if kind == "version":
+        return replace(one, versions=draw(st.sampled_from(VERSIONS)))
     if kind == "pool leaves":
         return replace(one, pools=(replace(one.pools[0], leaving="gone"), *one.pools[1:]))
     return one
