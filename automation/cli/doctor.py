@@ -27,9 +27,9 @@ def doctor(
         Download or build first what is missing: the Pulumi CLI, and with `--kubernetes` what that names; with
         `--backed` as well, Pulumi's Kubernetes provider last.
     kubernetes
-        Also check the programs of a local control plane of this minor version of Kubernetes: 1.34, 1.35, or 1.36, with
-        which nothing was run yet. Building them takes half an hour and 20 GB of Go's caches, once. The Pulumi
-        provider that puts objects on one is shown too; only `--backed` asks for it, and `berth backing` gets it.
+        Also check the programs of a local control plane of this minor version of Kubernetes: 1.34, 1.35 or 1.36.
+        Building them takes half an hour and 20 GB of Go's caches, once. The Pulumi provider that puts objects on one
+        is shown too; only `--backed` asks for it, and `berth backing` gets it.
     quiet_when_ready
         Print nothing when there is no problem.
     """

@@ -37,7 +37,7 @@ MINORS: Final[Mapping[str, Minor]] = {
     for each in (
         Minor("1.34", "1.34.4", proven=True, module="kubernetes-1.34"),
         Minor("1.35", "1.35.4", proven=True, module="kubernetes-1.35"),
-        Minor("1.36", "1.36.3"),
+        Minor("1.36", "1.36.3", proven=True, module="kubernetes-1.36"),
     )
 }
 """Device claims are on without a feature gate from 1.34 (``resource.k8s.io/v1``): an older minor is of no use here."""

@@ -81,6 +81,7 @@ def test_every_staging_module_of_kubernetes_is_of_the_same_release() -> None:
 SETTINGS = {
     ("kubernetes-1.34", "1.34.4"): "go1.24",  # go.mod: "godebug default=go1.24"; by it it says what a URL is
     ("kubernetes-1.35", "1.35.4"): "go1.25",  # go.mod: "godebug default=go1.25"
+    ("kubernetes-1.36", "1.36.3"): "go1.26",  # go.mod: "godebug default=go1.26"
     ("kwok", "0.7.0"): "go1.24",  # go.mod: "go 1.24.0"
     ("kubernetes-provider", "4.25.0"): "go1.24",  # provider/go.mod: "go 1.24.7"
     ("etcd", "3.7.3"): "go1.26",  # server/go.mod: "go 1.26.0"
