@@ -193,6 +193,7 @@ def test_the_doctor_asks_for_the_provider_where_runs_are_backed(
 
 def test_the_doctor_says_that_a_minor_is_not_proven(layout: Layout, tmp_path: Path) -> None:
     """Whoever tries it should know that nobody did before."""
-    found = diagnose(layout, simulated=True, environ={"PATH": str(tmp_path)}, kubernetes=replace(MINORS["1.36"], proven=False))
+    minor = replace(MINORS["1.36"], proven=False)
+    found = diagnose(layout, simulated=True, environ={"PATH": str(tmp_path)}, kubernetes=minor)
     (check,) = [check for check in found.checks if check.name == "Kubernetes 1.36"]
     assert (check.status, check.found) == (Status.WARNING, "1.36.3, not proven: nothing was run with it yet")
