@@ -50,7 +50,7 @@ WORDS: Final[Mapping[str, str]] = {
     "format": "error during formatting|formatting clause|out of range|unexpected end of string",
     "index": "out of range|out of bounds|invalid substring range|unsupported index|negative indexes not supported",
     "internal": "internal error",
-    "invalid-argument": "strconv|is not optional|from non-optional value|invalid|must be non-negative",
+    "invalid-argument": "strconv|not optional|non-optional value|invalid|must be (non-negative|comparable)|same type",
     "invalid-index": "invalid qualifier type",
     "modulus-by-zero": "modulus by zero",
     "nan": "NaN values cannot be ordered",
