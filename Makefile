@@ -47,8 +47,9 @@ fast: $(STAMP) ## the tests that need no engine
 engine: toolchain ## the tests that start the real engine
 	@$(RUN)/pytest -q -m "engine and not crash and not lives" -n 2 --dist loadfile $(call again,engine and not crash and not lives)
 
+laws: export BERTH_TEST_EFFORT := whole
 laws: $(STAMP) ## the laws with all their examples, of which `make fast` takes a third
-	@BERTH_TEST_EFFORT=whole $(RUN)/pytest -q tests/laws -n 2 $(call again,not engine and not kubernetes)
+	@$(RUN)/pytest -q tests/laws -n 2 $(call again,not engine and not kubernetes)
 
 lives: toolchain ## fleets that move, are interrupted, lose clusters, change their front door, hide secrets: up to minutes each
 	@$(RUN)/pytest -q -m lives -n 2 --dist loadfile $(call again,lives)

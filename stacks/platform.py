@@ -61,13 +61,14 @@ def build_clusters(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig
     for entry in sorted(lock.platform.clusters, key=lambda entry: entry.name):
         if shard.holds(entry.name):
             outputs = _cluster(fleet, entry, shard, config, identities)
-            built[entry.name] = _serve(fleet, entry, outputs)
+            last = config.gateway_addresses.get(entry.name, "")
+            built[entry.name] = _serve(fleet, entry, outputs, last)
     return built
 
 
-def _serve(fleet: Fleet, entry: ClusterEntry, cluster: ClusterOutputs) -> BuiltCluster:
+def _serve(fleet: Fleet, entry: ClusterEntry, cluster: ClusterOutputs, last: str) -> BuiltCluster:
     args = ServingStackArgs.of_cluster(cluster, environment=fleet.name, release=load_release(entry.release))
-    stack = ServingStack(args, cluster=cluster).stack_outputs
+    stack = ServingStack(args, cluster=cluster, last_address=last).stack_outputs
     return BuiltCluster(outputs=cluster, serving=stack.ready, gateway_address=stack.gateway_address)
 
 

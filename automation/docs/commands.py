@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, cleandoc
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from cyclopts import App, Argument
 
@@ -106,6 +107,8 @@ def _row(argument: Argument) -> tuple[str, ...]:
 def _value(hint: Any) -> str:
     if hint is bool:
         return "switch"
+    if get_origin(hint) in {Union, UnionType}:
+        hint, *_ = [each for each in get_args(hint) if each is not NoneType]
     if get_origin(hint) is Literal:
         return ", ".join(code(str(choice)) for choice in get_args(hint))
     if get_origin(hint) is tuple:

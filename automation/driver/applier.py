@@ -15,7 +15,7 @@ from automation.driver.planner import Plan
 from automation.driver.policy_pack import place_policy_pack
 from automation.driver.previewing import preview_shard
 from automation.driver.programs import program_of
-from automation.driver.reading import Situation, unreachable, with_answers
+from automation.driver.reading import Situation, unreachable, with_answers, with_moved
 from automation.driver.refresh import Refresh
 from automation.driver.scope import concerns
 from automation.driver.session import Session
@@ -87,7 +87,8 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
             if finished is not None:
                 applied.append(finished)
         done += applied
-        situation = _again(session, situation, [each.stack for each in applied])
+        # Where the build could not store where a gateway is by now, nothing is led back to where it was.
+        situation = with_moved(_again(session, situation, [each.stack for each in applied]), plan.moved)
     situation = _again(session, situation, _record(session, plan, situation))
     for stack in remove_leftovers(session, situation):
         session.reporter.note(f"removed stack {stack}: its cluster is gone")
@@ -191,9 +192,8 @@ class _StepRun:
 
     @property
     def _differs(self) -> bool:
-        """Whether the real resources may not be what the state says; the plan has just read them."""
-        planned = self.plan.previews.get(self.shard.stack)
-        return planned is None or planned.drifted or self.plan.refresh is Refresh.ALWAYS
+        """Whether the real resources may not be what the state says; the plan has just read what it could."""
+        return self.shard.stack not in self.plan.as_stored or self.plan.refresh is Refresh.ALWAYS
 
     def _reads_again(self, preview: Preview) -> bool:
         """Whether to store what the real resources are.

@@ -56,6 +56,8 @@ class Plan:
     steps: tuple[Step, ...]
     previews: Mapping[StackName, Preview] = field(default_factory=dict)
     refresh: Refresh = Refresh.AUTO
+    as_stored: frozenset[StackName] = frozenset()
+    """The stacks whose real resources were read, and found as the state has them."""
 
     @property
     def lock_changed(self) -> tuple[str, ...]:
@@ -107,6 +109,7 @@ def make_plan(
         refuse_wrong_selectors(situation.fleet, plan.schedule)
         plan = preview_target(session, plan, looks)
         looks.note(plan.previews)
+        plan = replace(plan, as_stored=looks.as_stored)
         found = _changes(plan.previews, situation)
         if _foreseen(found, changes, plan.target):
             return _with_restorations(plan)

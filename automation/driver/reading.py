@@ -283,11 +283,15 @@ def with_answers(existing: Existing, unreachable: Collection[str]) -> Existing:
 
 
 def with_moved(situation: Situation, moved: Iterable[Moved]) -> Situation:
-    """Return a situation in which clusters' gateways have the addresses that were read of them."""
+    """Return a situation in which clusters' gateways have the addresses that were read of them.
+
+    What the state says of one counts again once it is not what it was.
+    """
     clusters = dict(situation.existing.clusters)
     for each in moved:
-        if not each.public and each.cluster in clusters:
-            clusters[each.cluster] = replace(clusters[each.cluster], gateway_address=each.now)
+        known = clusters.get(each.cluster)
+        if not each.public and known is not None and (known.gateway_address or "") == each.before:
+            clusters[each.cluster] = replace(known, gateway_address=each.now)
     if clusters == situation.existing.clusters:
         return situation
     return replace(situation, existing=replace(situation.existing, clusters=clusters))

@@ -5,7 +5,7 @@ what is on it is left out (``previewing``).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from automation.engine.checkpoint import Checkpoint
@@ -33,13 +33,13 @@ class Looks:
     """When the previews of one plan look: at each stack until its real resources were found as the state has them."""
 
     refresh: Refresh
-    _as_stored: set[StackName] = field(default_factory=set)
+    as_stored: frozenset[StackName] = frozenset()
 
     def at(self, stack: StackName) -> Refresh:
         """Return whether the next preview of ``stack`` looks."""
-        known = stack in self._as_stored and self.refresh is Refresh.AUTO
+        known = stack in self.as_stored and self.refresh is Refresh.AUTO
         return Refresh.NEVER if known else self.refresh
 
     def note(self, previews: Mapping[StackName, Preview]) -> None:
         """Take in what previews have read."""
-        self._as_stored.update(stack for stack, each in previews.items() if each.has_read and not each.drifted)
+        self.as_stored |= {stack for stack, each in previews.items() if each.has_read and not each.drifted}

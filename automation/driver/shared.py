@@ -8,7 +8,7 @@ and gives them to every program that it runs. It writes them into the stack's co
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from automation.driver.reading import Situation
@@ -26,17 +26,19 @@ _NOTHING = frozenset({"[]", "{}"})
 class Facts:
     """What one stack is told; None where there is nothing to tell of that kind, and its configuration counts.
 
-    ``gateways`` are addresses by cluster, ``staged`` the logical names of caches.
+    ``gateways`` are addresses by cluster, ``staged`` the logical names of caches. ``own`` are the addresses that the
+    gateways of its own clusters had last: one that has none now keeps it. They stand in no configuration.
     """
 
     gateways: Mapping[str, str] | None = None
     staged: frozenset[str] | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, config: "ProgramConfig") -> "ProgramConfig":
         """Return ``config`` with these facts in it; a gateway that has no address now keeps the one it had."""
         return replace(
             config,
-            gateway_addresses={**config.gateway_addresses, **(self.gateways or {})},
+            gateway_addresses={**config.gateway_addresses, **self.own, **(self.gateways or {})},
             staged=config.staged if self.staged is None else self.staged,
         )
 
@@ -101,12 +103,13 @@ class SharedFacts:
 def facts_of(situation: Situation, shard: Shard) -> Facts:
     """Return what the program of ``shard`` has to know of what exists."""
     gateways = staged = None
+    addresses = {
+        name: cluster.gateway_address
+        for name, cluster in situation.existing.clusters.items()
+        if cluster.gateway_address
+    }
     if shard.share is Share.FRONT_DOORS:
-        gateways = {
-            name: cluster.gateway_address
-            for name, cluster in situation.existing.clusters.items()
-            if cluster.gateway_address and not shard.holds(name)
-        }
+        gateways = {name: address for name, address in addresses.items() if not shard.holds(name)}
     if any(
         cache.spec.hugging_face and cache.spec.hugging_face.auth_secret for cache in situation.fleet.caches.values()
     ):
@@ -115,4 +118,4 @@ def facts_of(situation: Situation, shard: Shard) -> Facts:
             for identity, cache in situation.existing.caches.items()
             if cache.ready and cache.shape.secret and shard.holds(identity.cluster)
         )
-    return Facts(gateways, staged)
+    return Facts(gateways, staged, {name: address for name, address in addresses.items() if shard.holds(name)})

@@ -182,7 +182,9 @@ def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
         elif plan.changes.cluster(name).goes_away:
             yield FrontDoorView(cluster=name, change="rebuilt", address=address)
         elif name in moved:
-            yield FrontDoorView(cluster=name, change="moved", address=moved[name].before, new_address=moved[name].now)
+            yield FrontDoorView(
+                cluster=name, change="moved", address=moved[name].before or None, new_address=moved[name].now
+            )
 
 
 def closing_notes(plan: Plan, report: Report) -> Iterable[str]:
@@ -290,8 +292,8 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said = list(emptied(plan))
     said += observed_texts(session, plan)
     said += [
-        f"the gateway of {each.cluster} has another address, {each.now} instead of {each.before}: front doors will lead"
-        " there"
+        f"the gateway of {each.cluster} has another address, {each.now} instead of {each.before or 'none'}: routes will"
+        " lead there"
         for each in plan.moved
         if not each.public
     ]

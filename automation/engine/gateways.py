@@ -21,7 +21,10 @@ _PUT_OUT: Final[Mapping[str, str]] = {SERVING_TYPE: "gatewayAddress", FRONT_DOOR
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A gateway with another address; ``urn`` is that of its component, ``public`` says that it is a front door's."""
+    """A gateway with another address; ``urn`` is that of its component, ``public`` says that it is a front door's.
+
+    ``before`` is empty where the state has none.
+    """
 
     urn: str
     cluster: str
@@ -34,7 +37,7 @@ def moved_gateways(preview: Preview, checkpoint: Checkpoint | None) -> tuple[Mov
     """Return the gateways that moved, in the engine's order.
 
     One that has no address at the moment has not moved: its load balancer is being made, and nothing else can be led
-    to. Nor has one whose address the state does not know: whatever made it did not end, and is tried again.
+    to. One whose address the state does not know has: an update may have stored that it had none.
     """
     found = []
     for step in preview.steps:
@@ -42,8 +45,8 @@ def moved_gateways(preview: Preview, checkpoint: Checkpoint | None) -> tuple[Mov
         # What a refresh says of a component is what the state has.
         if key is None or state is None or step.op is Op.REFRESH or step.op.removes:
             continue
-        before, now = known(state.outputs.get(key)), known(step.outputs.get(key))
-        if before and now and before != now:
+        before, now = known(state.outputs.get(key)) or "", known(step.outputs.get(key))
+        if now and before != now:
             public = step.type == FRONT_DOOR_TYPE
             found.append(Moved(step.urn, str(state.inputs.get("cluster") or ""), public, before, now))
     return tuple(found)

@@ -99,11 +99,15 @@ class StackOutputs:
 
 
 class ServingStack(Component):
-    """The serving stack of one cluster; logical name ``<cluster>/serving``."""
+    """The serving stack of one cluster; logical name ``<cluster>/serving``.
+
+    ``last_address`` is where its gateway was reached last. It stands for the address while there is none (a load
+    balancer is made anew): no route can lead to nothing, and the state must not forget what routes lead to.
+    """
 
     TYPE = "berth:index:ServingStack"
 
-    def __init__(self, args: ServingStackArgs, *, cluster: ClusterOutputs) -> None:
+    def __init__(self, args: ServingStackArgs, *, cluster: ClusterOutputs, last_address: str = "") -> None:
         super().__init__(f"{args.cluster}/serving", args.props(), environment=args.environment)
         self._args, self._cluster = args, cluster
         versions = args.release.constraints.kubernetes
@@ -131,7 +135,7 @@ class ServingStack(Component):
                 deleted_with=cluster.deleted_with,
             )
             ready += [parts.gateway_class, parts.gateway]
-            address = parts.gateway.address
+            address = parts.gateway.address.apply(lambda found: found or last_address)
         self.stack_outputs = StackOutputs(stack=self, namespace=namespace, ready=tuple(ready), gateway_address=address)
         self.publish(gatewayAddress=address)
 

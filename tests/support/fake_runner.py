@@ -278,7 +278,7 @@ class FakeRunner:
             program.lock,
             program.shard,
             simulated=program.simulated,
-            gateways={**json.loads(config.get(GATEWAYS_KEY, "{}")), **(facts.gateways or {})},
+            gateways={**json.loads(config.get(GATEWAYS_KEY, "{}")), **facts.own, **(facts.gateways or {})},
             staged=json.loads(config.get(STAGED_KEY, "[]")) if facts.staged is None else facts.staged,
             secrets=secrets,
             addresses={**self.faults.moved, **addresses_in(seen)},

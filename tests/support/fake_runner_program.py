@@ -210,12 +210,15 @@ class _Scene:
             cluster=entry.name, environment=self.fleet.name, release=release, pools=bool(args.pools)
         )
         name = f"{entry.name}/serving"
-        address = {"gatewayAddress": self.address(f"{name}-gateway")} if args.pools else {}
+        address = {"gatewayAddress": self.reached(entry.name)} if args.pools else {}
         rests_on = (_GATEWAY, f"{name}-gateway") if args.pools else None
         component = self.component("ServingStack", name, stack.props(), derived=address, rests_on=rests_on)
         self.object(component, "system-namespace", _SYSTEM, entry.name)
         if args.pools:
             self.gateway(component, entry.name, needs=[(_SYSTEM, f"{name}-system-namespace")])
+
+    def reached(self, cluster: str) -> str:
+        return self.address(f"{cluster}/serving-gateway") or self.gateways.get(cluster, "")
 
     def address(self, gateway: str) -> str:
         return self.addresses.get(gateway, f"{gateway.replace('/', '-')}.lb.test")
@@ -334,7 +337,7 @@ class _Scene:
                 Label.CLUSTER.value: identity.cluster,
                 Label.REPLICA_INDEX.value: str(identity.index),
             }
-            host = self.address(f"{identity.cluster}/serving-gateway")
+            host = self.reached(identity.cluster)
             if not self.shard.holds(identity.cluster):
                 host = self.gateways.get(identity.cluster, UNKNOWN)
             args = EndpointArgs(

@@ -108,7 +108,10 @@ def stand_before(real: "Popen[bytes]", launcher: Mapping[str, Any], *, parent: i
     faults = Faults.from_environment(Store(Path(launcher["database"])))
     version = launcher["version"]
     assert real.stdout is not None
-    port = int(real.stdout.readline())
+    said = real.stdout.readline()
+    if not said.strip().isdigit():
+        raise SystemExit(f"{launcher['provider']} ended with {real.wait()} before it said its port")
+    port = int(said)
     channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=LIMITS)
     front = Front(channel, Servicer(cloud, faults=faults, version=version), version=version)
     server = make_server()

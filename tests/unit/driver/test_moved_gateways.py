@@ -9,6 +9,7 @@ from automation.driver.drift import find_drift
 from automation.driver.refresh import Refresh
 from automation.driver.shared import GATEWAYS_KEY
 from automation.driver.view import plan_view
+from automation.engine.runner import Applied
 from components.naming import StackName
 from tests.support.fake_runner_session import FakeDriver
 
@@ -42,8 +43,7 @@ def test_the_run_that_sees_it_leads_routes_there(layout: str, request: pytest.Fi
         ("update", f"a/search/{driver.name_of('search/embed/b/0')}-slice")
     ]
     assert (
-        f"the gateway of b has another address, {ELSEWHERE} instead of {BEFORE}: front doors will lead there"
-        in view.notes
+        f"the gateway of b has another address, {ELSEWHERE} instead of {BEFORE}: routes will lead there" in view.notes
     )
     assert driver.up().ok
     assert [step.kind.value for step in driver.announced] == ["build"]
@@ -73,6 +73,59 @@ def test_an_address_that_nothing_leads_to_is_stored(split: FakeDriver) -> None:
     assert [call for call in split.does() if call.startswith("up ")] == ["up dev.b"]
     assert split.existing().clusters["b"].gateway_address == ELSEWHERE
     assert told(split) == {"b": ELSEWHERE}
+    assert split.plan().empty
+
+
+@pytest.mark.parametrize("layout", ["driver", "split"])
+def test_one_that_has_no_address_keeps_its_last_and_is_followed_to_the_next(
+    layout: str, request: pytest.FixtureRequest
+) -> None:
+    """Also where other changes are built meanwhile, and where the configuration is thrown away."""
+    driver: FakeDriver = request.getfixturevalue(layout)
+    driver.runner.faults.moved = {"b/serving-gateway": ""}
+    assert driver.plan().empty
+    driver.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
+    assert driver.up().ok
+    assert host(driver, "search/embed/b/1") == BEFORE
+    assert driver.existing().clusters["b"].gateway_address == BEFORE
+    driver.runner.held[StackName("dev")].config.pop(GATEWAYS_KEY, None)
+    assert driver.plan().empty
+    driver.runner.faults.moved = {"b/serving-gateway": ELSEWHERE}
+    assert driver.up().ok
+    assert host(driver, "search/embed/b/1") == ELSEWHERE
+    assert driver.plan().empty
+
+
+def test_a_door_that_had_no_address_is_said_to_have_one(driver: FakeDriver) -> None:
+    """What a run stored meanwhile is no reason to forget it."""
+    driver.runner.faults.moved = {"a/front-door-gateway": ""}
+    driver.edit("models/search/embed.yaml", "vllm:1", "vllm:2")
+    assert driver.up().ok
+    assert driver.existing().front_doors["a"].address is None
+    driver.runner.faults.moved = {"a/front-door-gateway": ELSEWHERE}
+    (door,) = plan_view(driver.session, driver.plan()).front_doors
+    assert (door.change, door.address, door.new_address) == ("moved", None, ELSEWHERE)
+    assert driver.up().ok
+    assert driver.existing().front_doors["a"].address == ELSEWHERE
+
+
+def test_routes_are_not_led_back_where_it_could_not_be_stored(
+    split: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gateway is where it was read to be, whatever else of its stack fails."""
+    split.runner.faults.moved = {"b/serving-gateway": ELSEWHERE}
+    real = split.runner.up
+
+    def up(stack: StackName, *given: Any, **named: Any) -> Applied:
+        return Applied(stack, ok=False, steps=()) if stack == StackName("dev", "b") else real(stack, *given, **named)
+
+    monkeypatch.setattr(split.runner, "up", up)
+    assert not split.up().ok
+    assert host(split, "search/embed/b/0") == ELSEWHERE
+    assert told(split) == {"b": ELSEWHERE}
+    monkeypatch.undo()
+    assert split.up().ok
+    assert split.existing().clusters["b"].gateway_address == ELSEWHERE
     assert split.plan().empty
 
 

@@ -1,10 +1,15 @@
 """A cluster that does not answer blocks nobody: it is left alone, named with what it is owed, and looked at later."""
 
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
 import pytest
 
 from automation.driver.drift import find_drift
 from automation.driver.refresh import Refresh
 from automation.engine.events import Op
+from automation.engine.runner import Preview
 from components.errors import DriverError
 from components.naming import StackName
 from tests.support.fake_runner_session import FakeDriver
@@ -119,6 +124,22 @@ def test_the_rest_of_a_stack_is_looked_at_while_a_cluster_is_silent(driver: Fake
     assert driver.runner.faults.gone == set()
     assert driver.plan().empty
     assert driver.replicas()["ml/qwen/a/0"] == "Serving"
+
+
+def test_what_a_plan_could_not_read_is_read_by_the_build(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs something on a silent cluster may stand in the way of the plan's look, and not of the build's."""
+    silence(driver, "b")
+    driver.runner.faults.edited = {"a/serving-system-namespace": {"shape": "another"}}
+    driver.edit("models/ml/qwen.yaml", "vllm:1", "vllm:2")
+    real, looks = driver.runner.preview, count()
+
+    def preview(*given: Any, **named: Any) -> Preview:
+        seen = real(*given, **named)
+        return replace(seen, ok=False) if named.get("refresh") and next(looks) == 0 else seen
+
+    monkeypatch.setattr(driver.runner, "preview", preview)
+    assert driver.up().ok
+    assert driver.runner.faults.edited == {}
 
 
 def test_whoever_asks_for_all_of_it_is_told_that_it_cannot_be_read(driver: FakeDriver) -> None:

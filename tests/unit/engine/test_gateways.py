@@ -25,18 +25,26 @@ URN = urn(SERVING_TYPE, NAME)
         pytest.param(Op.SAME, "1", "", False, id="lost-it"),
         pytest.param(Op.SAME, "1", UNKNOWN, False, id="not-known-yet"),
         pytest.param(Op.SAME, "1", None, False, id="says-nothing"),
-        pytest.param(Op.SAME, UNKNOWN, "2", False, id="never-finished"),
-        pytest.param(Op.SAME, None, "2", False, id="never-made"),
     ],
 )
 def test_what_moved(op: Op, before: str | None, now: str | None, *, moved: bool) -> None:
-    """Only from one known address to another."""
+    """Only to a known address that is another one."""
     state = checkpoint(
         stack_entry(), entry(SERVING_TYPE, NAME, inputs={"cluster": "a"}, outputs={"gatewayAddress": before})
     )
     planned = replace(step(op, SERVING_TYPE, NAME), outputs={"gatewayAddress": now})
     found = moved_gateways(preview(planned), state)
     assert found == ((Moved(URN, "a", public=False, before="1", now="2"),) if moved else ())
+
+
+@pytest.mark.parametrize("before", [None, "", UNKNOWN])
+def test_one_that_had_none_moved(before: str | None) -> None:
+    """Its address may have been stored as none while its load balancer was made."""
+    state = checkpoint(
+        stack_entry(), entry(SERVING_TYPE, NAME, inputs={"cluster": "a"}, outputs={"gatewayAddress": before})
+    )
+    planned = preview(replace(step(Op.SAME, SERVING_TYPE, NAME), outputs={"gatewayAddress": "2"}))
+    assert moved_gateways(planned, state) == (Moved(URN, "a", public=False, before="", now="2"),)
 
 
 def test_a_front_door_is_public() -> None:

@@ -16,7 +16,7 @@ from stacks.config import ProgramConfig
 from stacks.outputs import StackOutputs
 from stacks.program import program
 from stacks.shard import Shard
-from tests.support.mini_engine import UNKNOWN, Recorded, Secret, leaves, run_program
+from tests.support.mini_engine import UNKNOWN, Computed, Recorded, Secret, leaves, run_program
 from tests.support.samples import (
     DEV_CACHES,
     DEV_PLACED,
@@ -52,12 +52,15 @@ def run(
     secrets: Mapping[str, Any] = EDGE_SECRETS,
     dry_run: bool = True,
     check: bool = True,
+    computed: Mapping[str, Computed] | None = None,
     **config: Any,
 ) -> Recorded:
     """Run the program for one stack."""
     settings = ProgramConfig(berth_version="0.1.0", secrets=secrets, **config)
     shard = Shard.of(StackName.parse(stack), fleet, clusters=[entry.name for entry in lock.platform.clusters])
-    return run_program(lambda: program(fleet, lock, shard, settings), stack=stack, dry_run=dry_run, check=check)
+    return run_program(
+        lambda: program(fleet, lock, shard, settings), stack=stack, dry_run=dry_run, computed=computed, check=check
+    )
 
 
 def components(recorded: Recorded) -> list[str]:
@@ -413,6 +416,16 @@ def test_each_stack_holds_its_share_and_together_they_hold_everything(split: tup
     everything = components(run(fleet_of(small_files()), lock))
     assert sorted(name for share in found.values() for name in share) == everything
     assert {resource.parent for resource in shares["dev"].of_type("berth:index:Endpoint")} == {shares["dev"].root.urn}
+
+
+def test_a_gateway_without_an_address_keeps_the_one_that_it_had(split: tuple[Fleet, Lock]) -> None:
+    """No slice can lead to nothing, and the state must not forget where routes lead."""
+    fleet, lock = split
+    lost: Mapping[str, Computed] = {
+        "kubernetes:gateway.networking.k8s.io/v1:Gateway": lambda *_: {"status": {"addresses": []}}
+    }
+    recorded = run(fleet, lock, stack="dev.b", dry_run=False, computed=lost, gateway_addresses={"b": "b.lb.test"})
+    assert (recorded.named("b/serving").outputs or {})["gatewayAddress"] == "b.lb.test"
 
 
 def test_routes_lead_to_the_addresses_that_other_stacks_have(split: tuple[Fleet, Lock]) -> None:

@@ -2,6 +2,8 @@
 # ruff: noqa: N802 - the names are those of the generated protocol
 
 import json
+import subprocess
+import sys
 from collections.abc import Generator
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -120,6 +122,18 @@ def provider(installed: Path, tmp_path: Path, real: Real, door: FakeDoor) -> Gen
 def test_it_has_the_version_of_the_sdk_and_says_whose_build_it_is(provider: Provider) -> None:
     """The engine ignores what follows the plus, and warns of an older version without it."""
     assert provider.version() == "4.34.2+backed.4.25.0"
+
+
+def test_a_provider_that_does_not_start_is_named(installed: Path) -> None:
+    """With the code that it ended with; the engine shows what the front says last."""
+    launcher = json.loads(next(installed.glob("plugins/resource-kubernetes-*/simulated.json")).read_text())
+    launcher |= {"backing": str(installed / "none"), "provider": "/opt/provider"}
+    ended = [sys.executable, "-c", "raise SystemExit(7)"]
+    with (
+        subprocess.Popen(ended, stdout=subprocess.PIPE) as real,
+        pytest.raises(SystemExit, match="/opt/provider ended with 7 before it said its port"),
+    ):
+        fronts.stand_before(real, launcher, parent=0)
 
 
 def test_objects_go_to_the_real_provider_with_less_patience(provider: Provider, real: Real) -> None:
