@@ -3,8 +3,8 @@
 It changes nothing: the two POSTs that it can do ask the server who asks and what they may do, and are stored nowhere.
 Why it is not one of the client libraries: ``docs/decisions/0009-a-reader-of-our-own-for-api-servers.md``.
 
-Every call keeps to one deadline for the whole cluster. Limit: the look-up of a host's name cannot be bounded here, so
-whoever asks many clusters also watches the clock (``parallel``).
+Every call keeps to one deadline for the whole cluster, also where a server asks to be asked again later. Limit: the
+look-up of a host's name cannot be bounded here, so whoever asks many clusters also watches the clock (``parallel``).
 """
 
 import json
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from automation.observe.access import Access
 from automation.observe.credential import Credential, LoginFailed, credential_of
+from automation.observe.later import TRIES, seconds_until_again
 
 if TYPE_CHECKING:
     import httpx
@@ -179,22 +180,32 @@ class ClusterApi:
         parameters: Mapping[str, str] | None = None,
         body: Object | None = None,
     ) -> "httpx.Response":
+        for _ in range(TRIES):
+            answer = self._request(method, path, parameters, body)
+            wait = seconds_until_again(answer)
+            if wait is None or time.monotonic() + wait >= self._end:
+                break
+            time.sleep(wait)
+        if not answer.is_success:
+            raise _refusal(answer, method, path)
+        return answer
+
+    def _request(
+        self, method: str, path: str, parameters: Mapping[str, str] | None, body: Object | None
+    ) -> "httpx.Response":
         import httpx  # noqa: PLC0415 - as above
 
         left = self._end - time.monotonic()
         if left <= 0:
             raise NoAnswer("did not answer in the time that it has")
         try:
-            answer = self._client.request(
+            return self._client.request(
                 method, path, params=parameters, json=body, timeout=left, extensions=dict(self._extensions)
             )
         except httpx.TimeoutException as error:
             raise NoAnswer("did not answer in the time that it has") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise NoAnswer(_in_words(error, self._access)) from error
-        if not answer.is_success:
-            raise _refusal(answer, method, path)
-        return answer
 
 
 def _tls(access: Access, credential: Credential) -> ssl.SSLContext:

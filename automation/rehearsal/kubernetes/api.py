@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from automation.observe.later import TRIES, seconds_until_again
 from components.errors import DriverError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _SECONDS: Final = 30.0
-_TRIES: Final = 3
+_CONNECTIONS: Final = 3
 """How often a server is asked for what it has, before it counts as silent: handshakes break off now and then."""
 _PAUSE: Final = 0.2
 """Seconds between tries."""
@@ -104,24 +105,34 @@ class Api:
         parameters: Mapping[str, str] | None = None,
         kind: str = "application/json",
     ) -> Object:
+        content = None if body is None else json.dumps(body)
+        for _ in range(TRIES):
+            answer = self._answer(method, path, content, parameters, kind)
+            wait = seconds_until_again(answer)
+            if wait is None:
+                break
+            time.sleep(wait)
+        if not answer.is_success:
+            raise ApiError(f"{method} {path}: {_message(answer)}", status=answer.status_code)
+        found: Object = answer.json()
+        return found
+
+    def _answer(
+        self, method: str, path: str, content: str | None, parameters: Mapping[str, str] | None, kind: str
+    ) -> "httpx.Response":
         import httpx  # noqa: PLC0415 - as above
 
-        content = None if body is None else json.dumps(body)
-        for left in reversed(range(_TRIES if method == "GET" else 1)):
+        for left in reversed(range(_CONNECTIONS if method == "GET" else 1)):
             try:
-                answer = self._client.request(
+                return self._client.request(
                     method, path, params=parameters, content=content, headers={"Content-Type": kind}
                 )
-                break
             except httpx.HTTPError as error:
                 if not left or not isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
                     why = str(error) or type(error).__name__
                     raise ApiError(f"{method} {path}: the API server did not answer: {why}", status=0) from error
                 time.sleep(_PAUSE)
-        if not answer.is_success:
-            raise ApiError(f"{method} {path}: {_message(answer)}", status=answer.status_code)
-        found: Object = answer.json()
-        return found
+        raise AssertionError("the last try returns or raises")
 
 
 def _message(answer: "httpx.Response") -> str:

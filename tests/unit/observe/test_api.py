@@ -44,6 +44,34 @@ def test_a_list_that_changed_too_much_is_read_again_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("refusals", "wait", "asked"),
+    [
+        pytest.param(2, "0", 3, id="soon"),
+        pytest.param(20, "0", 10, id="again-and-again"),
+        pytest.param(1, "9", 1, id="later-than-there-is-time"),
+        pytest.param(1, "Mon, 30 Nov 2026 12:00:00 GMT", 1, id="at-a-time"),
+    ],
+)
+def test_a_server_that_asks_for_it_is_asked_again(refusals: int, wait: str, asked: int) -> None:
+    """While it makes itself ready or has too much to do, within the time that there is."""
+    requests: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request.method)
+        if len(requests) <= refusals:
+            return httpx.Response(429, headers={"Retry-After": wait}, json={"message": "too many requests"})
+        return httpx.Response(200, json={"items": []})
+
+    with ClusterApi(Access(SERVER, token="sample"), seconds=5, transport=httpx.MockTransport(answer)) as api:
+        if asked > refusals:
+            assert api.items(NODES) == []
+        else:
+            with pytest.raises(NoAnswer, match="too many requests"):
+                api.items(NODES)
+    assert len(requests) == asked
+
+
+@pytest.mark.parametrize(
     ("path", "status", "message", "fix"),
     [
         (NODES, 401, "does not know who asks", ""),

@@ -19,13 +19,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Api, list[str]
     monkeypatch.setattr(module, "_PAUSE", 0)
     monkeypatch.setattr(ssl, "create_default_context", lambda **_: True)
 
-    def make(*failures: Exception) -> tuple[Api, list[str]]:
+    def make(*failures: Exception | httpx.Response) -> tuple[Api, list[str]]:
         left, requests = list(failures), list[str]()
 
         def answer(request: httpx.Request) -> httpx.Response:
             requests.append(request.method)
             if left:
-                raise left.pop(0)
+                failure = left.pop(0)
+                if isinstance(failure, httpx.Response):
+                    return failure
+                raise failure
             return httpx.Response(200, json={"items": [{"a": 1}]})
 
         api = Api("https://127.0.0.1:1", authority=Path("none"), token="-")
@@ -43,6 +46,26 @@ def test_a_broken_connection_is_made_again(
     api, requests = asked(*failures)
     assert api.items("/api/v1/pods") == [{"a": 1}]
     assert requests == ["GET"] * (len(failures) + 1)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_asks_for_it_is_asked_again(asked: Callable[..., tuple[Api, list[str]]], status: int) -> None:
+    """It makes itself ready for a new kind, for one; such a request was not carried out, whatever it was."""
+    later = httpx.Response(status, headers={"Retry-After": "0"}, json={"message": "storage is (re)initializing"})
+    api, requests = asked(later, later)
+    assert api.items("/api/v1/pods") == [{"a": 1}]
+    assert requests == ["GET"] * 3
+    api, requests = asked(later)
+    api.create("/api/v1/pods", {})
+    assert requests == ["POST"] * 2
+    api, requests = asked(*[later] * 20)
+    with pytest.raises(ApiError, match="initializing"):
+        api.get("/api/v1/pods")
+    assert len(requests) == 10
+    api, requests = asked(httpx.Response(status, json={"message": "no time is said"}))
+    with pytest.raises(ApiError, match="no time is said"):
+        api.get("/api/v1/pods")
+    assert len(requests) == 1
 
 
 def test_a_server_that_stays_away_does_not_answer(asked: Callable[..., tuple[Api, list[str]]]) -> None:
