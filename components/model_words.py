@@ -39,7 +39,10 @@ def in_words(error: Mapping[str, Any]) -> str:
     if kind == "value_error":
         return str(error["msg"]).removeprefix(_OURS)
     if kind in ("literal_error", "enum"):
-        return f"must be one of {', '.join(_CHOICE.findall(str(context.get('expected', ''))))}"
+        expected = str(context.get("expected", ""))
+        # Only texts are quoted; `True` is written otherwise in YAML.
+        choices = _CHOICE.findall(expected)
+        return f"must be one of {', '.join(choices)}" if choices else f"must be {expected.lower()}"
     bound = next((context[name] for name in ("ge", "gt", "le", "lt") if name in context), None)
     if bound is not None:
         return f"must be {'at least' if kind.startswith('greater') else 'at most'} {bound}"

@@ -188,7 +188,7 @@ def read_checkpoints(session: Session, fleet: Fleet, *, must_exist: bool) -> dic
     wanted = {stack for stack in session.runner.stacks() if stack.environment == fleet.name}
     if not wanted and must_exist:
         raise StackNotFound(
-            f"environment {fleet.name} was never applied: there is no stack {fleet.name}",
+            f"environment {fleet.name} is not applied: there is no stack {fleet.name}",
             help=f"berth up -e {fleet.name}",
         )
     return {stack: session.runner.export(stack) for stack in sorted(wanted)}

@@ -77,8 +77,14 @@ def _no_environment(environment: str, folder: Path) -> UsageError:
     known = f"environments in {where}: {', '.join(found)}" if found else f"{where} has none"
     meant = did_you_mean(environment, found)
     make = f"berth init {environment}"
+    if meant:
+        help_ = f"{meant} If not: {make}"
+    elif found:
+        help_ = f"-e {found[0]} (or BERTH_ENV={found[0]}), or {make}"
+    else:
+        help_ = f"{make}, or --environments DIR"
     return UsageError(
         f"there is no environment {environment!r} ({known if folder.is_dir() else f'there is no folder {where}'})",
         consequence="Nothing was changed.",
-        help=f"{meant} If not: {make}" if meant else f"{make}, or --environments DIR",
+        help=help_,
     )

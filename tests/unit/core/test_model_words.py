@@ -18,6 +18,7 @@ class _Sample(BaseModel):
     flag: bool = False
     share: float = 0.5
     kind: Literal["One", "Two"] = "One"
+    mark: Literal[True] | None = None
     items: tuple[int, ...] = Field(default=(), max_length=2)
     inner: "_Sample | None" = None
     needed: str
@@ -46,6 +47,7 @@ class _Sample(BaseModel):
         ({"needed": "x", "share": "much"}, "share must be a number"),
         ({"needed": "x", "share": 2.0}, "share a share is at most a whole"),
         ({"needed": "x", "kind": "Three"}, "kind must be one of One, Two"),
+        ({"needed": "x", "mark": False}, "mark must be true"),
         ({"needed": "x", "items": "12"}, "items must be a list"),
         ({"needed": "x", "items": (1, 2, 3)}, "items is too long"),
         ({"needed": "x", "inner": []}, "inner must be a mapping"),

@@ -150,7 +150,7 @@ def test_the_written_lock_fits_the_manifests(driver: FakeDriver) -> None:
 
 def test_an_environment_that_was_never_applied_is_not_found(fresh: FakeDriver) -> None:
     """Whoever only looks makes no stack of it."""
-    with pytest.raises(StackNotFound, match="never applied"):
+    with pytest.raises(StackNotFound, match="environment dev is not applied"):
         fresh.read(create=False)
     assert fresh.read(create=False, missing_ok=True).nothing_exists
     assert fresh.runner.stacks() == ()
