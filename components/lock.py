@@ -21,6 +21,7 @@ from components.canonical import digest
 from components.errors import LockError, NewerLock
 from components.lock_model import HeldPool, Labels, LockModel, ordered
 from components.naming import CacheId, ReplicaId
+from components.run_kind import RunKind
 
 SCHEMA_VERSION = 1
 """Raised when a reader of the previous version would misread a lock; a lock with a higher one is refused."""
@@ -224,6 +225,11 @@ class PlatformLock(LockModel):
     digest: str
     clusters: tuple[ClusterEntry, ...] = ()
     front_doors: tuple[str, ...] = ()
+
+    @property
+    def planned_for(self) -> RunKind:
+        """The kind of run that the target is for."""
+        return RunKind.of(simulated=bool(self.simulated), backed=bool(self.backed))
 
 
 class NamespaceLock(LockModel):

@@ -15,7 +15,8 @@ from typing import Final
 from components.api.load import LoadResult, load_fleet
 from components.clusters.sources import SOURCES
 from components.errors import DriverError, LockError
-from components.lock import Lock, dump_lock, load_lock
+from components.lock import PLATFORM_FILE, Lock, dump_lock, load_lock
+from components.run_kind import RunKind, kind_of_lock
 from stacks.manifest_files import LOCK_FOLDER, manifest_files, read_file
 from stacks.shown_path import shown_path
 
@@ -59,10 +60,16 @@ def read_manifests(folder: Path, *, over: Sequence[Path] = ()) -> LoadResult:
 
 def read_lock(folder: Path) -> Lock | None:
     """Read the lock; None when nothing was planned yet."""
-    place = folder / LOCK_FOLDER
-    if not place.is_dir():
-        return None
-    return load_lock({path.name: read_file(path) for path in sorted(place.glob("*.yaml")) if path.is_file()})
+    return load_lock(_lock_files(folder))
+
+
+def lock_kind(folder: Path) -> RunKind | None:
+    """Return the kind of run that the lock was planned for, also of one that cannot be read; None without a lock."""
+    return kind_of_lock(_lock_files(folder), platform=PLATFORM_FILE)
+
+
+def _lock_files(folder: Path) -> dict[str, bytes]:
+    return {path.name: read_file(path) for path in sorted((folder / LOCK_FOLDER).glob("*.yaml")) if path.is_file()}
 
 
 def write_lock(folder: Path, lock: Lock) -> tuple[Path, ...]:

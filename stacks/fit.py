@@ -7,6 +7,7 @@ refused until it is planned again. Step locks are made in between and are not as
 from components.api.fleet import Fleet
 from components.errors import LockError
 from components.lock import Lock
+from components.run_kind import RunKind
 
 
 def misfits(fleet: Fleet, lock: Lock) -> tuple[str, ...]:
@@ -23,11 +24,11 @@ def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool, backed: bool = False
     """Raise LockError, with the command that renews the lock, when it was not planned from these manifests.
 
     Nor may real clouds become what was planned for ``simulated`` ones, nor one kind of simulation what was planned for
-    the other: that was planned around other live replicas.
+    the other: that was planned around other live replicas. What was planned for real clouds may be rehearsed.
     """
     renew = f"berth plan -e {fleet.name}"
-    planned = _kind(simulated=bool(lock.platform.simulated), backed=bool(lock.platform.backed))
-    if lock.platform.simulated and planned != (run := _kind(simulated=simulated, backed=backed)):
+    planned, run = lock.platform.planned_for, RunKind.of(simulated=simulated, backed=backed)
+    if planned not in {RunKind.REAL, run}:
         raise LockError(
             f"the lock was planned for {planned} clouds, and this run is a {run} one",
             consequence="Nothing was changed.",
@@ -47,7 +48,3 @@ def check_fit(fleet: Fleet, lock: Lock, *, simulated: bool, backed: bool = False
             consequence="Nothing was changed.",
             help=renew,
         )
-
-
-def _kind(*, simulated: bool, backed: bool) -> str:
-    return "backed" if backed else "simulated" if simulated else "real"

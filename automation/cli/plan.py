@@ -64,8 +64,8 @@ def plan(
     from automation.driver.programs import import_ahead
     from automation.driver.reading import read_situation, unmake
     from automation.driver.refresh import Refresh
+    from automation.driver.target_file import write_target
     from components.errors import UnexpectedChanges, UsageError
-    from stacks.environment import write_lock
     from stacks.shown_path import shown_path
 
     sinks = show.sinks()
@@ -88,22 +88,38 @@ def plan(
             save(save_snapshot, made.snapshot)
         show_plan(session, sinks, made)
         require_passed(made.previews)
-        if check and made.lock_changed:
-            files = ", ".join(f"lock/{name}" for name in made.lock_changed)
-            raise UnexpectedChanges(
-                f"the committed lock is not what planning gives: {files}",
-                consequence="Nothing was written.",
-                help=f"berth plan -e {where.env}",
-            )
+        if check:
+            _require_committed(made, where)
         if expect_no_changes and not made.empty:
             raise UnexpectedChanges("the plan has changes and none were expected", consequence="Nothing was written.")
         if not check and not dry_run:
-            for path in write_lock(session.workspace.folder, made.target):
+            for path in write_target(session, made):
                 sinks.say(f"wrote {shown_path(path)}")
             unless_written.pop_all()  # the stack stays, for the run that comes next
             if not made.empty:
                 sinks.say(f"next: {completed(f'berth up -e {where.env}', sys.argv[1:])}")
     return 0
+
+
+def _require_committed(made: "Plan", where: Where) -> None:
+    """Raise UnexpectedChanges unless the lock on disk is what planning gives."""
+    from components.errors import UnexpectedChanges
+
+    nothing = "Nothing was written."
+    if made.keeps_lock:
+        ours = made.target.platform.planned_for
+        raise UnexpectedChanges(
+            f"the committed lock was planned for real clouds, and this is a {ours} plan: the two are never the same",
+            consequence=nothing,
+            help=f"run without {ours.option}",
+        )
+    if made.lock_changed:
+        files = ", ".join(f"lock/{name}" for name in made.lock_changed)
+        raise UnexpectedChanges(
+            f"the committed lock is not what planning gives: {files}",
+            consequence=nothing,
+            help=f"berth plan -e {where.env}",
+        )
 
 
 def show_plan(session: "Session", sinks: "Sinks", made: "Plan") -> None:

@@ -38,6 +38,7 @@ from automation.scheduling.snapshot import Snapshot
 from components.errors import ConfigError
 from components.lock import Lock, dump_lock
 from components.naming import StackName
+from components.run_kind import RunKind
 from stacks.shard import Shard
 
 _ROUNDS = 2
@@ -62,9 +63,16 @@ class Plan:
     @property
     def lock_changed(self) -> tuple[str, ...]:
         """The files of the lock that this plan would write, change or remove, sorted."""
+        if self.keeps_lock:
+            return ()
         old = dump_lock(self.situation.committed) if self.situation.committed else {}
         new = dump_lock(self.target)
         return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
+
+    @property
+    def keeps_lock(self) -> bool:
+        """Whether the lock on disk is of real clouds and this plan only rehearses: then it is not written there."""
+        return self.situation.planned_for is RunKind.REAL and self.target.platform.planned_for is not RunKind.REAL
 
     @property
     def owed(self) -> tuple[Owed, ...]:

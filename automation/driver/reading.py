@@ -19,7 +19,8 @@ from components.api.fleet import Fleet
 from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
-from stacks.environment import read_lock, read_manifests
+from components.run_kind import RunKind
+from stacks.environment import lock_kind, read_lock, read_manifests
 from stacks.shard import Shard, shards
 
 
@@ -50,6 +51,8 @@ class Situation:
     """The stacks that were made only now, empty, so that the engine can be asked about them."""
     broken: tuple[Problem, ...] = ()
     """What is wrong with the manifests, for whoever looks all the same; ``fleet`` then says nothing but its name."""
+    planned_for: RunKind | None = None
+    """The kind of run that the lock on disk was planned for, also of one that cannot be read; None without a lock."""
     servers: Servers = field(default_factory=Servers)
     """Where the clusters are, by the state; what the run's programs learn of kubeconfigs comes together here."""
 
@@ -133,6 +136,7 @@ def read_situation(
         unreachable=silent,
         made=tuple(made),
         broken=broken,
+        planned_for=lock_kind(session.workspace.folder),
         servers=Servers.of(existing),
     )
 
@@ -197,18 +201,13 @@ def read_checkpoints(session: Session, fleet: Fleet, *, must_exist: bool) -> dic
 def refuse_mixed(session: Session, existing: Existing) -> None:
     """Raise MixedState when a run meets the state of another kind of run: real, simulated or backed."""
     workspace = session.workspace
-    asked = _kind(simulated=workspace.simulated, backed=workspace.backed)
-    found = _kind(simulated=existing.simulated is True, backed=existing.backed)
-    if existing.simulated is not None and found != asked:
+    found = RunKind.of(simulated=existing.simulated is True, backed=existing.backed)
+    if existing.simulated is not None and found != workspace.kind:
         raise MixedState(
-            f"the state of environment {workspace.environment} is {found}, this run is {asked}",
+            f"the state of environment {workspace.environment} is {found}, this run is {workspace.kind}",
             consequence="Nothing was changed.",
-            help=f"run without{workspace.option}" if found == "real" else f"run with --{found}",
+            help=f"run with {found.option}" if found.option else f"run without {workspace.kind.option}",
         )
-
-
-def _kind(*, simulated: bool, backed: bool) -> str:
-    return "backed" if backed else "simulated" if simulated else "real"
 
 
 def refuse_in_use(fleet: Fleet, existing: Existing) -> None:

@@ -11,7 +11,7 @@ from automation.driver.reading import Situation, read_situation, unmake
 from automation.driver.recovery import repair_all
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
-from stacks.environment import write_lock
+from automation.driver.target_file import write_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +64,5 @@ def _settled(session: Session) -> tuple[list[str], Situation]:
 
 def run_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
     """Write the target lock, then apply; the lock is written first, so that what was meant is on disk in a crash."""
-    write_lock(session.workspace.folder, plan.target)
+    write_target(session, plan)
     return apply_plan(session, plan, announce=announce)

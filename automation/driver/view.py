@@ -11,6 +11,7 @@ from automation.driver.lost import to_forget
 from automation.driver.planner import Plan
 from automation.driver.recovery import pending_lines
 from automation.driver.session import Session
+from automation.driver.target_file import lock_notes
 from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
 from automation.planning.step import Step, StepSummary
@@ -289,7 +290,7 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     """Return what a person should know beside the plan itself."""
     situation = plan.situation
     busy = sorted(living(session))
-    said = list(emptied(plan))
+    said = [*emptied(plan), *lock_notes(plan)]
     said += observed_texts(session, plan)
     said += [
         f"the gateway of {each.cluster} has another address, {each.now} instead of {each.before or 'none'}: routes will"

@@ -10,6 +10,7 @@ from components.api.near import did_you_mean
 from components.api.syntax import is_dns_label
 from components.errors import UsageError
 from components.naming import StackName
+from components.run_kind import RunKind
 from stacks.environment import environment_folder
 from stacks.shown_path import shown_path
 
@@ -49,9 +50,14 @@ class Workspace:
         return self.layout.backed
 
     @property
+    def kind(self) -> RunKind:
+        """The kind of run."""
+        return RunKind.of(simulated=self.simulated, backed=self.backed)
+
+    @property
     def option(self) -> str:
         """The option that chooses this kind of run, with a blank before it; empty for a real one."""
-        return " --backed" if self.backed else " --simulated" if self.simulated else ""
+        return f" {self.kind.option}".rstrip()
 
     @property
     def stack(self) -> StackName:

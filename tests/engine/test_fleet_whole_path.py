@@ -29,6 +29,7 @@ class Life:
     applied_lock: dict[str, bytes]
     outputs: dict[str, object]
     status: Answer
+    real_lock: dict[str, bytes]
     again: Answer
     by_hand_after: Answer
     explained: Answer
@@ -37,6 +38,7 @@ class Life:
     urns: set[str]
     mended: Answer
     urns_after: set[str]
+    last_lock: dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,9 @@ def life(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Lif
     checkpoint = run.checkpoint()
     applied = run.lock()
     status = run.berth("status", "--json")
+    place = run.folder / "lock" / "platform.yaml"
+    place.write_bytes(place.read_bytes().replace(b"simulated: true\n", b""))
+    real = run.lock()
     again = run.berth("plan", "--expect-no-changes", "--save-snapshot", str(run.root / "snapshot.yaml"))
     by_hand_after = run.by_hand("preview", "--stack", "dev", "--expect-no-changes")
     explained = run.berth("explain", "qwen", "--json")
@@ -66,7 +71,7 @@ def life(tmp_path_factory: pytest.TempPathFactory, pulumi_cli: Toolchain) -> Lif
     mended = run.berth("up", "--yes", "--json")
     return Life(
         run, first, planned, by_hand_before, check, edited, up, applied, dict(checkpoint.outputs), status,
-        again, by_hand_after, explained, drift, names, urns, mended, run.urns(),
+        real, again, by_hand_after, explained, drift, names, urns, mended, run.urns(), run.lock(),
     )  # fmt: skip
 
 
@@ -144,6 +149,13 @@ def test_a_plan_of_what_is_there_is_one_preview_and_empty(life: Life) -> None:
     """The platform is as it was applied, so preview 1 is left out."""
     assert life.again.count("preview") == 1
     assert life.again.count("up") == 0
+
+
+def test_a_lock_of_real_clouds_is_rehearsed_and_left_as_it_is(life: Life) -> None:
+    """A plan and an edit that was applied say so and write no lock, though plain pulumi takes it."""
+    assert life.real_lock != life.applied_lock
+    assert "lock/ was planned for real clouds and is left as it is" in " ".join(life.again.stdout.split())
+    assert life.last_lock == life.real_lock
 
 
 def test_explain_has_a_verdict_for_every_cluster(life: Life) -> None:

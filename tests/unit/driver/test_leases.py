@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,9 +15,11 @@ import pytest
 from automation.driver.leases import free_proven, lease_lines, living, unlock
 from automation.driver.recovery import cross_out, pending_lines
 from automation.driver.session import Session
+from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.lease import Lease, Trace
 from automation.engine.repair import ORPHANS_TAG, Orphan
+from automation.engine.toolchain.layout import Layout
 from components.errors import DriverError, MixedState, StackLeased, UsageError
 from components.naming import StackName
 from tests.unit.engine.samples import checkpoint, entry
@@ -87,7 +90,7 @@ class Backend:
     @property
     def session(self) -> Session:
         """A session of the environment ``dev`` on it."""
-        workspace = SimpleNamespace(environment="dev", simulated=True, backed=False, option=" --simulated")
+        workspace = Workspace(Layout(Path("/x")), "dev", Path("/x/dev"), simulated=True)
         return cast("Session", SimpleNamespace(runner=self, workspace=workspace))
 
 
