@@ -38,7 +38,7 @@ def destroy(
     from components.errors import ResourceFailed
 
     sinks = show.sinks()
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks, previews=True) as session:
         situation = read_situation(session, create=False, lenient=True)
         if not yes:
             _confirm(where, sinks)

@@ -49,7 +49,7 @@ def doctor(
         tools = rehearsal_tools if layout.backed else kubernetes_tools
         for tool in tools(minor) if minor else ():
             ensure_tool(tool, layout, progress=sinks.say)
-    environment, needs = needs_of(where.env, environments=where.environments)
+    environment, needs = needs_of(where.env, named=where.named, environments=where.environments)
     diagnosis = diagnose(layout, simulated=where.simulated, environment=(environment,), needs=needs, kubernetes=minor)
     failed = diagnosis.status is Status.PROBLEM
     if sinks.machine:

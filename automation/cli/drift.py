@@ -17,7 +17,7 @@ def drift(*, where: Where = _WHERE, show: Show = _SHOW) -> int:
     from components.errors import UnexpectedChanges
 
     sinks = show.sinks()
-    with session_for(where, sinks) as session:
+    with session_for(where, sinks, previews=True) as session:
         situation = read_situation(session, create=False, lenient=True)
         found = find_drift(session, situation)
         view = DriftView(

@@ -55,12 +55,18 @@ class Show(Talk):
         return self.sinks_for(self.output)
 
 
+class _Assumed(str):
+    """A name that nobody gave; otherwise the text that it is."""
+
+    __slots__ = ()
+
+
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Where:
     """Which environment, and which clouds."""
 
-    env: Annotated[str, Parameter(name=["--env", "-e"], env_var="BERTH_ENV")] = "dev"
+    env: Annotated[str, Parameter(name=["--env", "-e"], env_var="BERTH_ENV")] = _Assumed("dev")
     """Name of the environment: a folder of manifests."""
 
     environments: Annotated[Path | None, Parameter(env_var="BERTH_ENVIRONMENTS")] = None
@@ -76,6 +82,11 @@ class Where:
         """Take what is backed as simulated too, and what is simulated as backed when its scenario says so."""
         object.__setattr__(self, "backed", self.backed or (self.simulated and _backed_by_scenario()))
         object.__setattr__(self, "simulated", self.simulated or self.backed)
+
+    @property
+    def named(self) -> bool:
+        """Whether somebody named the environment, by the option or the variable."""
+        return not isinstance(self.env, _Assumed)
 
     def workspace(self) -> "Workspace":
         """Find the project and the environment; raises UsageError where there is none."""

@@ -74,10 +74,10 @@ def plan(
 
         if check or expect_no_changes:
             raise UsageError("a what-if question writes nothing and is no plan to check", help="ask it by itself")
-        with session_for(where, sinks, observation=observation) as session:
+        with session_for(where, sinks, observation=observation, previews=True) as session:
             ask(session, sinks, question_of(without, what_if, capacity), save_snapshot)
         return 0
-    with session_for(where, sinks, observation=observation) as session, ExitStack() as unless_written:
+    with session_for(where, sinks, observation=observation, previews=True) as session, ExitStack() as unless_written:
         import_ahead()
         situation = read_situation(session)
         unless_written.callback(unmake, session, situation)

@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def session_for(
-    where: Where, sinks: Sinks, *, manifests: bool = True, observation: Path | None = None
+    where: Where,
+    sinks: Sinks,
+    *,
+    manifests: bool = True,
+    observation: Path | None = None,
+    previews: bool = False,
 ) -> Generator["Session"]:
     """Open a session for a verb; while the block runs, the first interrupt ends the engine gracefully.
 
     Without ``manifests`` mistakes in them are left to the verb. ``observation`` is a file whose facts plans count with.
+    ``previews`` says that the engine will run programs.
     """
     from automation.cli.observation_file import observation_in
     from automation.cli.progress import Progress
@@ -43,7 +49,8 @@ def session_for(
             [line(Span("SIMULATED", "warn"), ": no real cloud is touched, and the state is the simulation's own")]
         )
     with interruption.listening(), interruption.subscribed(lambda requests: _say_what_follows(sinks, requests)):
-        yield replace(open_session(workspace, Progress(sinks), interruption=interruption), observation=seen)
+        session = open_session(workspace, Progress(sinks), interruption=interruption, previews=previews)
+        yield replace(session, observation=seen)
 
 
 _WHAT_FOLLOWS = (

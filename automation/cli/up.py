@@ -53,7 +53,7 @@ def up(
 
     sinks = show.sinks()
     talk = show.sinks() if not sinks.machine else sinks.on_stderr()
-    with session_for(where, sinks, observation=observation) as session, ExitStack() as unless_applied:
+    with session_for(where, sinks, observation=observation, previews=True) as session, ExitStack() as unless_applied:
         import_ahead()
         # What an earlier run left is settled before the plan: not in a dry run, nor where nobody agreed to changes.
         prepared = prepare(session, refresh=Refresh(refresh), settle=not dry_run and (yes or can_ask(sinks)))

@@ -11,18 +11,24 @@ from components.errors import BerthError
 from stacks.environment import read_manifests
 
 
-def needs_of(environment: str, *, environments: Path | None = None) -> tuple[Check, Needs]:
-    """Return the finding about an environment and what its clusters need; nothing where it cannot be read."""
+def needs_of(environment: str, *, named: bool, environments: Path | None = None) -> tuple[Check, Needs]:
+    """Return the finding about an environment and what its clusters need; nothing where it cannot be read.
+
+    One that was ``named`` and is missing or wrong is a problem. Where nobody named one it is a warning: whoever has not
+    made any yet wants to know the rest.
+    """
+    fault = Status.PROBLEM if named else Status.WARNING
     name = f"environment {environment}"
     try:
         workspace = Workspace.open(environment, environments=environments)
     except BerthError as error:
-        return Check(name, Status.OK, f"{error.summary}; its clouds are not checked", fix=error.help), NOTHING
+        said = error.summary if named else f"none was named, and {error.summary}"
+        return Check(name, fault, f"{said}; its clouds are not checked", "a folder of manifests", error.help), NOTHING
     try:
         fleet = read_manifests(workspace.folder).raise_if_errors()
     except BerthError as error:
         fix = f"berth validate -e {environment}"
-        return Check(name, Status.WARNING, f"{error.summary}; its clouds are not checked", "valid", fix), NOTHING
+        return Check(name, fault, f"{error.summary}; its clouds are not checked", "valid", fix), NOTHING
     sources: dict[str, list[str]] = {}
     for cluster in fleet.clusters.values():
         sources.setdefault(cluster.source, []).append(cluster.name)

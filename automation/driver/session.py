@@ -10,12 +10,13 @@ from importlib import metadata
 from pathlib import Path
 
 from automation.driver.reporter import Reporter
-from automation.driver.simulation import prepare_simulation
+from automation.driver.simulation import prepare_simulation, require_kept
 from automation.driver.workspace import Workspace
 from automation.engine.interruption import Interruption
 from automation.engine.provisions import Provisions
 from automation.engine.run_mark import RunMarks
 from automation.engine.runner import Runner
+from automation.engine.toolchain.backend import require_backend, require_passphrase
 from automation.engine.toolchain.ensure import ensure
 from automation.engine.toolchain.environment import engine_environment
 from automation.engine.toolchain.simulated import read_project
@@ -40,10 +41,14 @@ class Session:
     """What was seen of clusters before the run, as a person gave it; nothing where nobody did."""
 
 
-def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Interruption) -> Session:
+def open_session(
+    workspace: Workspace, reporter: Reporter, *, interruption: Interruption, previews: bool = False
+) -> Session:
     """Find or install the engine, prepare the simulation if that is asked for, and return a session.
 
-    Raises ToolchainError when no engine can be had, and UsageError when the project has no ``Pulumi.yaml``.
+    ``previews`` says that the engine will run programs, for which it opens the state's secrets. Raises UsageError when
+    the project has no ``Pulumi.yaml``, AuthError when no backend or passphrase is given (all that before anything is
+    installed), and ToolchainError when no engine can be had.
     """
     from automation.engine.pulumi import PulumiRunner  # noqa: PLC0415 (imports the SDK, which takes a while)
 
@@ -53,6 +58,7 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
             f"{layout.root} holds no Pulumi.yaml", consequence="Nothing was changed.", help="berth init NAME"
         )
     read_project(layout.project_file)  # the engine's words about a broken one name no place
+    _require_at_hand(workspace, previews=previews)
     toolchain = ensure(layout, progress=reporter.phase)
     if workspace.simulated:
         prepare_simulation(layout)
@@ -76,6 +82,18 @@ def open_session(workspace: Workspace, reporter: Reporter, *, interruption: Inte
         if workspace.simulated
         else Provisions(toolchain.pulumi, environment=environment, interruption=interruption, progress=reporter.phase),
     )
+
+
+def _require_at_hand(workspace: Workspace, *, previews: bool) -> None:
+    """Raise for what a run lacks and the engine would only say once it is there: to install it takes minutes."""
+    layout = workspace.layout
+    if workspace.backed:
+        require_kept(layout)
+    if workspace.simulated:
+        return
+    require_backend(layout, os.environ)
+    if previews:
+        require_passphrase(layout, os.environ, configuration=workspace.configuration(workspace.stack))
 
 
 def _observer(workspace: Workspace) -> Observer:

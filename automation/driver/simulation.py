@@ -33,14 +33,18 @@ def prepare_simulation(layout: Layout) -> None:
                 write_whole(layout.backed_programs / name, text.encode(), mode=0o755)
 
 
-def _backing(layout: Layout) -> Backing:
-    record = layout.simulated / RECORD
-    if not Door(record).is_kept():
+def require_kept(layout: Layout) -> None:
+    """Raise UsageError when nobody keeps control planes for backed runs of this project."""
+    if not Door(layout.simulated / RECORD).is_kept():
         raise UsageError(
             f"no control planes are kept for {layout.root}",
             consequence="Nothing was changed.",
             help="berth backing, in another terminal; it keeps them until it is interrupted",
         )
+
+
+def _backing(layout: Layout) -> Backing:
+    require_kept(layout)
     provider, failures = locate_tool(PROVIDER, layout)
     if provider is None:
         raise ToolchainError(
@@ -48,7 +52,7 @@ def _backing(layout: Layout) -> Backing:
             consequence="Nothing was changed.",
             help="berth backing, which gets it before it begins",
         )
-    return Backing(record, provider.path, provider.version)
+    return Backing(layout.simulated / RECORD, provider.path, provider.version)
 
 
 def _stand_in_programs(record: Path) -> dict[str, str]:

@@ -134,7 +134,7 @@ def _no_passphrase(failure: Failure) -> BerthFailure:
 
 def _no_login(failure: Failure) -> BerthFailure:
     # Without a backend's address the engine means Pulumi Cloud, and asks for its token.
-    way = "pulumi login, PULUMI_BACKEND_URL for a backend of your own, or --simulated to rehearse; see berth doctor"
+    way = "set PULUMI_BACKEND_URL to a backend of your own, or pulumi login; --simulated rehearses; see berth doctor"
     return AuthError(f"the state backend refuses: {failure.last_words}", consequence=_NOTHING, help=way)
 
 

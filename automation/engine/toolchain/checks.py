@@ -1,6 +1,5 @@
 """The single checks of the doctor. Each looks at one thing and gives a finding; none raises for what it finds."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -12,12 +11,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import yaml
-
 from automation.engine.language_host.packages import required_plugins
+from automation.engine.toolchain.backend import GIVE_ONE, NAME_ONE, backend_of, is_managed, passphrase_fault
 from automation.engine.toolchain.build import go_version
 from automation.engine.toolchain.ensure import locate
-from automation.engine.toolchain.environment import engine_environment
 from automation.engine.toolchain.finding import Check, Status
 from automation.engine.toolchain.host import find_host, is_ours
 from automation.engine.toolchain.layout import Layout
@@ -179,33 +176,15 @@ def backend(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> I
     if simulated:
         yield Check("backend", Status.OK, str(layout.simulated_state), "one of its own")
         return
-    variables = engine_environment(layout, simulated=False, base=environ)
-    url = variables.get("PULUMI_BACKEND_URL") or _project_backend(layout) or _logged_in(layout, variables)
+    url = backend_of(layout, environ)
     if not url:
-        fix = "export PULUMI_BACKEND_URL (s3://, gs://, azblob://, file://), or run `pulumi login`"
-        yield Check("backend", Status.PROBLEM, "none", "where the state is kept", fix)
+        yield Check("backend", Status.PROBLEM, "none", "where the state is kept", NAME_ONE)
         return
     yield Check("backend", Status.OK, _without_password(url))
-    managed = urlsplit(url).scheme in ("http", "https")
-    if not managed and not any(f"PULUMI_CONFIG_PASSPHRASE{end}" in variables for end in ("", "_FILE")):
-        fix = "export PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
-        yield Check("passphrase", Status.WARNING, "none", "one, unless the stack has a secrets provider", fix)
-
-
-def _project_backend(layout: Layout) -> str:
-    try:
-        project = yaml.safe_load(layout.project_file.read_bytes()) if layout.project_file else {}
-        return str(project["backend"]["url"])
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
-        return ""
-
-
-def _logged_in(layout: Layout, variables: Mapping[str, str]) -> str:
-    folder = Path(variables.get("PULUMI_CREDENTIALS_PATH") or layout.home)
-    try:
-        return str(json.loads((folder / "credentials.json").read_bytes())["current"] or "")
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+    fault = "" if is_managed(url) else passphrase_fault(layout, environ)
+    if fault:
+        want = "one, unless the stack has a secrets provider"
+        yield Check("passphrase", Status.WARNING, fault, want, GIVE_ONE)
 
 
 def _without_password(url: str) -> str:

@@ -136,7 +136,13 @@ def test_a_real_plugin_in_the_simulated_cache_is_a_problem(layout: Layout) -> No
         pytest.param(
             {"PULUMI_BACKEND_URL": "s3://state", "PULUMI_CONFIG_PASSPHRASE": ""}, [Status.OK], id="empty-passphrase"
         ),
+        pytest.param(
+            {"PULUMI_BACKEND_URL": "s3://state", "PULUMI_CONFIG_PASSPHRASE_FILE": "/nowhere/x"},
+            [Status.OK, Status.WARNING],
+            id="no-file",
+        ),
         pytest.param({"PULUMI_BACKEND_URL": "https://api.pulumi.com"}, [Status.OK], id="pulumi-cloud"),
+        pytest.param({"PULUMI_ACCESS_TOKEN": "pul-sample"}, [Status.OK], id="a-token-alone"),
     ],
 )
 def test_a_real_run_needs_a_backend(layout: Layout, variables: dict[str, str], want: list[Status]) -> None:
