@@ -19,11 +19,13 @@ from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation, with_moved
 from automation.driver.refresh import Looks, Refresh
 from automation.driver.session import Session
+from automation.driver.versions import refuse_found_versions
 from automation.driver.wrong_selectors import refuse_wrong_selectors
 from automation.engine.changes import platform_changes, restorations
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.gateways import Moved, moved_gateways
 from automation.engine.runner import Preview
+from automation.engine.versions import VersionChange, version_changes
 from automation.observe.owed import Owed, skip_unreachable
 from automation.planning.standing import standing_lock
 from automation.planning.step import Step
@@ -86,6 +88,11 @@ class Plan:
         return tuple(found.values())
 
     @property
+    def upgrades(self) -> tuple[VersionChange, ...]:
+        """The clusters whose control planes get another version of Kubernetes."""
+        return upgrades_of(self.previews, self.situation)
+
+    @property
     def moved(self) -> tuple[Moved, ...]:
         """The gateways that have another address than the state says."""
         known = self.situation.checkpoints
@@ -107,6 +114,7 @@ def make_plan(
     if previews:
         require_provisions(session, situation)
     asked = _ask_platform(session, situation, refresh) if previews else {}
+    refuse_found_versions(situation.fleet, situation.existing, upgrades_of(asked, situation))
     changes = _created(situation) if previews and situation.nothing_exists else _changes(asked, situation)
     looks = Looks(refresh)
     looks.note(asked)
@@ -116,6 +124,7 @@ def make_plan(
             return plan
         refuse_wrong_selectors(situation.fleet, plan.schedule)
         plan = preview_target(session, plan, looks)
+        refuse_found_versions(situation.fleet, situation.existing, plan.upgrades)
         looks.note(plan.previews)
         plan = replace(plan, as_stored=looks.as_stored)
         found = _changes(plan.previews, situation)
@@ -250,7 +259,15 @@ def _changes(previews: Mapping[StackName, Preview], situation: Situation) -> Pla
         clusters |= found.clusters
         pools |= found.pools
         touched = touched or found.touched
-    return PlatformChanges(clusters=clusters, pools=pools, touched=touched)
+    return PlatformChanges(
+        clusters=clusters, pools=pools, touched=touched, upgraded=len(upgrades_of(previews, situation))
+    )
+
+
+def upgrades_of(previews: Mapping[StackName, Preview], situation: Situation) -> tuple[VersionChange, ...]:
+    """Return the clusters whose control planes the previews would give another version."""
+    known = situation.checkpoints
+    return tuple(each for stack, seen in previews.items() for each in version_changes(seen, known.get(stack)))
 
 
 def _both(one: PlatformChanges, other: PlatformChanges) -> PlatformChanges:
@@ -264,6 +281,7 @@ def _both(one: PlatformChanges, other: PlatformChanges) -> PlatformChanges:
         clusters={key: stronger(key, one.clusters, other.clusters) for key in sorted({*one.clusters, *other.clusters})},
         pools={key: stronger(key, one.pools, other.pools) for key in sorted({*one.pools, *other.pools})},
         touched=one.touched or other.touched,
+        upgraded=max(one.upgraded, other.upgraded),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
 from automation.driver.servers import Servers
 from automation.driver.session import Session
+from automation.driver.versions import refuse_versions
 from automation.driver.workspace import Workspace
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.gateways import Moved
@@ -16,6 +17,8 @@ from automation.render.text import listed
 from automation.scheduling.existing import Existing
 from components.api.environment import Environment
 from components.api.fleet import Fleet
+from components.api.inference_cluster import SOURCE_PATH
+from components.api.nodes import written
 from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
@@ -107,6 +110,7 @@ def read_situation(
         lambda: refuse_other_layout(fleet, checkpoints),
         lambda: refuse_other_source(fleet, existing),
         lambda: refuse_gone_gateway(fleet, existing),
+        lambda: refuse_versions(fleet, existing, session.observation, now=session.clock()),
     )
     for refuse in () if broken else refusals:
         try:
@@ -247,14 +251,16 @@ def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
         manifest = fleet.clusters.get(name)
         if manifest is None or manifest.spec.lost or cluster.source in {"", manifest.source}:
             continue
-        place = fleet.place(manifest.kind, name)
+        place = fleet.cluster_field(name, SOURCE_PATH)
         problems.append(
             Problem(
                 "source-changed",
                 f"cluster {name} exists with source {cluster.source}, and its manifest says {manifest.source}",
                 place.file,
                 place.line,
-                path="spec.cluster.source",
+                place.column,
+                path=written(SOURCE_PATH),
+                text=place.text,
                 help=f"take the change back; add the other cluster under a name of its own, and mark {name}"
                 " `removing: true` (apiVersion berth.dev/v1alpha1)",
             )

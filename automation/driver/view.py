@@ -14,6 +14,7 @@ from automation.driver.session import Session
 from automation.driver.target_file import lock_notes
 from automation.engine.events import Op, PolicyFinding, ResourceStep
 from automation.engine.runner import Preview
+from automation.engine.versions import VersionChange
 from automation.planning.step import Step, StepSummary
 from automation.render.observation import in_short
 from automation.render.remedy_view import remedy_view
@@ -31,6 +32,7 @@ from automation.render.views import (
     ResourceView,
     ShortfallView,
     StepView,
+    UpgradeView,
     UpView,
 )
 from automation.scheduling.freed import Freed, freed, renamed
@@ -63,6 +65,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         shortfalls=tuple(shortfall_view(plan, each) for each in plan.schedule.shortfalls),
         steps=tuple(step_view(each) for each in plan.steps),
         front_doors=tuple(front_door_views(plan)),
+        upgrades=tuple(map(upgrade_view, plan.upgrades)),
         counts=_counts(preview.changes for preview in previews.values()),
         resources=tuple(
             view
@@ -152,6 +155,7 @@ def explanation_view(plan: Plan, namespace: str, deployment: str) -> Explanation
 
 _ACTIONS: tuple[tuple[str, str, str], ...] = (
     ("clusters_built", "cluster", "to build"),
+    ("clusters_upgraded", "cluster", "to upgrade"),
     ("caches_staged", "cache", "to stage"),
     ("created", "replica", "to start"),
     ("changed", "replica", "to change in place"),
@@ -186,6 +190,11 @@ def front_door_views(plan: Plan) -> Iterable[FrontDoorView]:
             yield FrontDoorView(
                 cluster=name, change="moved", address=moved[name].before or None, new_address=moved[name].now
             )
+
+
+def upgrade_view(change: VersionChange) -> UpgradeView:
+    """Return one control plane that gets another version."""
+    return UpgradeView(cluster=change.cluster, before=change.before, after=change.after)
 
 
 def closing_notes(plan: Plan, report: Report) -> Iterable[str]:

@@ -27,6 +27,7 @@ from automation.engine.family import (
     is_cluster,
 )
 from automation.engine.found_door import FoundDoor, in_key_order, in_order
+from automation.engine.versions import control_plane_version, pool_versions
 from automation.scheduling.existing import (
     Existing,
     ExistingCache,
@@ -248,6 +249,8 @@ class _Reader:
             ready=serving is not None and not failure and all(self._whole(part) for part in parts),
             failure=failure,
             pools=tuple(names),
+            kubernetes_version=control_plane_version(self._checkpoint, component),
+            pool_versions=pool_versions(self._checkpoint, name),
         )
 
     def _replica(self, component: Resource) -> ExistingReplica:

@@ -55,6 +55,8 @@ class StepSummary:
     gateways_moved: int = 0
     """Gateways that have another address than the state says."""
     clusters_built: int = 0
+    clusters_upgraded: int = 0
+    """Clusters whose control planes get another version of Kubernetes."""
     clusters_removed: int = 0
     informed: bool = False
     """Stacks learn which caches are staged, and let go of what staging needed."""

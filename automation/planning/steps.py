@@ -56,6 +56,7 @@ def next_step(
             _summary(existing, before, after, wanted, kind),
             retried=retried,
             gateways_moved=changes.moved if kind is StepKind.BUILD else 0,
+            clusters_upgraded=changes.upgraded if kind is StepKind.BUILD else 0,
         ),
         withheld=_withheld(lock, changes),
     )

@@ -13,6 +13,7 @@ from automation.render.views import (
     RemedyView,
     ResourceView,
     ShortfallView,
+    UpgradeView,
     VerdictView,
 )
 
@@ -40,6 +41,7 @@ def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
         lines += [line(f"  {_sign(each)} {each.type} {each.name}") for each in losses]
         lines.append(Line())
     lines += front_door_lines(plan.front_doors)
+    lines += upgrade_lines(plan.upgrades)
     lines += placement_lines(plan.placements, width=width)
     lines += leaving_lines(plan.leaving)
     for shortfall in plan.shortfalls:
@@ -100,6 +102,18 @@ def front_door_lines(doors: Sequence[FrontDoorView]) -> list[Line]:
         else:
             lines.append(line("  ", Span("+", "add"), f" {each.cluster}: a new address, known once it is built"))
     return [*lines, Line()]
+
+
+def upgrade_lines(upgrades: Sequence[UpgradeView]) -> list[Line]:
+    """Return the clusters that get another version of Kubernetes, which no later plan can take back."""
+    if not upgrades:
+        return []
+    rows = ((each.cluster, f"kubernetes {each.before} -> {each.after}") for each in upgrades)
+    return [
+        line(Span("Control planes are upgraded", "warn"), ": there is no way back"),
+        *(line("  ", Span("~", "change"), f" {cluster}: {change}") for cluster, change in rows),
+        Line(),
+    ]
 
 
 def leaving_lines(leaving: Sequence[LeavingView]) -> list[Line]:

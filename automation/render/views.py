@@ -140,6 +140,14 @@ class PolicySummaryView(View):
     deferred: tuple[PolicyView, ...] = ()
 
 
+class UpgradeView(View):
+    """A cluster whose control plane gets another version of Kubernetes."""
+
+    cluster: str
+    before: str
+    after: str
+
+
 class PlanView(View):
     """What ``berth plan`` answers."""
 
@@ -155,6 +163,8 @@ class PlanView(View):
     steps: tuple[StepView, ...] = ()
     front_doors: tuple[FrontDoorView, ...] = ()
     """Front doors that come, go or change their address; not those that stay."""
+    upgrades: tuple[UpgradeView, ...] = ()
+    """Clusters whose control planes get another version of Kubernetes."""
     counts: dict[str, int] = {}
     """Resources by operation, over all stacks."""
     resources: tuple[ResourceView, ...] = ()

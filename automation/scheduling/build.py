@@ -68,7 +68,7 @@ def build_snapshot(
     ``held`` names deployments whose manifest cannot be used; one whose cache has no manifest is held as well.
     """
     deployments, broken = _deployments(fleet, held)
-    options = _options(fleet)
+    options = options_of(fleet)
     clusters = _Clusters(fleet, existing, changes, observation or Observation(), journal, options, now)
     return Snapshot(
         clusters=tuple(map(clusters.of, sorted({*fleet.clusters, *existing.clusters, *_places(existing)}))),
@@ -114,7 +114,8 @@ def _names(fleet: Fleet) -> dict[str, frozenset[str]]:
     return {namespace: frozenset(names) for namespace, names in found.items()}
 
 
-def _options(fleet: Fleet) -> Options:
+def options_of(fleet: Fleet) -> Options:
+    """Return what the environment says about scheduling."""
     scheduling = fleet.environment.spec.scheduling
     observation = fleet.environment.spec.observation
     return Options(

@@ -48,13 +48,14 @@ class PlatformChanges:
 
     ``touched`` says that the update would change something else that no lock mentions (a chart, a node count), so that
     a build step is needed even when no replica moves. ``moved`` counts gateways that have another address than the
-    state says, which a build step stores.
+    state says, which a build step stores, and ``upgraded`` control planes that get another version.
     """
 
     clusters: Mapping[str, Change] = field(default_factory=_empty)
     pools: Mapping[tuple[str, str], Change] = field(default_factory=_empty)
     touched: bool = False
     moved: int = 0
+    upgraded: int = 0
     shrinking: Mapping[tuple[str, str], frozenset[ReplicaId]] = field(default_factory=_empty)
 
     def cluster(self, name: str) -> Change:

@@ -77,6 +77,10 @@ class ExistingCluster:
     ready: bool = True
     failure: str = ""
     pools: tuple[str, ...] = ()
+    kubernetes_version: str = ""
+    """What its control plane has, as the state says; empty where Berth made none, or none was made yet."""
+    pool_versions: Mapping[str, str] = field(default_factory=_empty)
+    """By pool, what the nodes have that Berth made, as far as the state says."""
 
 
 @dataclass(frozen=True, slots=True)

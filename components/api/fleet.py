@@ -5,7 +5,7 @@ parsed models without their defaults, so that a comment, an explicit default, or
 nothing; the apiVersion is left out, because it only says which fields may be written.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
+from components.api.nodes import written
 from components.api.secrets import SecretUse
 from components.api.selector_use import SelectorUse
 from components.canonical import digest
@@ -41,6 +42,8 @@ class Fleet:
     endpoints: Mapping[Key, ModelEndpoint] = field(default_factory=FrozenDict)
     sources: Mapping[tuple[str, str, str], Location] = field(default_factory=FrozenDict, compare=False)
     """Where each document stands, by kind, namespace and name."""
+    cluster_fields: Mapping[tuple[str, str], Location] = field(default_factory=FrozenDict, compare=False)
+    """Where fields of clusters stand that what exists can contradict, by the cluster's name and the written path."""
     secret_uses: tuple[SecretUse, ...] = field(default=(), compare=False)
     """Every use of a secret, with its place, in the order of the documents' keys."""
     selector_uses: tuple[SelectorUse, ...] = field(default=(), compare=False)
@@ -54,6 +57,10 @@ class Fleet:
     def place(self, kind: str, name: str, *, namespace: str = "") -> Location:
         """Return where a document stands; nowhere for one that no file has."""
         return self.sources.get((kind, namespace, name), NOWHERE)
+
+    def cluster_field(self, name: str, path: Sequence[str]) -> Location:
+        """Return where a field of a cluster's manifest stands, or the deepest thing of it that exists."""
+        return self.cluster_fields.get((name, written(path))) or self.place(InferenceCluster.__name__, name)
 
     @property
     def namespaces(self) -> tuple[str, ...]:

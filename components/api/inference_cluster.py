@@ -1,7 +1,7 @@
 """InferenceCluster: one cluster of the fleet, from one of six sources, and its GPU pools."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -113,6 +113,10 @@ class InferenceClusterSpec(Ruled):
         yield from within("nodePools", duplicates(self.node_pools, lambda pool: pool.name, "name", "the pool"))
 
 
+SOURCE_PATH: Final = ("spec", "cluster", "source")
+"""The path of a cluster's source in its manifest."""
+
+
 class InferenceCluster(Manifest):
     """One cluster of the fleet."""
 
@@ -148,3 +152,13 @@ class InferenceCluster(Manifest):
     def kubernetes_version(self) -> str:
         """The version as written or defaulted; empty for an existing cluster that does not say."""
         return self.spec.cluster.block.kubernetes_version or ""
+
+    @property
+    def says_version(self) -> bool:
+        """Whether the version is written, and no default."""
+        return "kubernetes_version" in self.spec.cluster.block.model_fields_set
+
+    @property
+    def version_path(self) -> tuple[str, ...]:
+        """The path of the version in the manifest."""
+        return ("spec", "cluster", self.source.lower(), "kubernetesVersion")

@@ -19,14 +19,14 @@ from components.api.environment import Environment
 from components.api.fleet import Fleet
 from components.api.frozen import FrozenDict
 from components.api.inference_class import InferenceClass
-from components.api.inference_cluster import InferenceCluster
+from components.api.inference_cluster import SOURCE_PATH, InferenceCluster
 from components.api.inference_gateway import InferenceGateway
 from components.api.location import Location
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.model_endpoint import ModelEndpoint
 from components.api.model_service import ModelService
-from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, kind_of
+from components.api.nodes import MappingNode, Node, ScalarNode, SequenceNode, kind_of, written
 from components.api.reading import Reading
 from components.api.references import check_references
 from components.api.secrets import SecretUse, secret_uses
@@ -311,9 +311,17 @@ def _fleet(environment: Environment, first: Mapping[tuple[str, str, str], Source
         caches=spaced(ModelCache),
         endpoints=spaced(ModelEndpoint),
         sources=FrozenDict({key: Location(first[key].file, first[key].line) for key in sorted(first)}),
+        cluster_fields=FrozenDict(found for key in sorted(first) for found in _cluster_fields(first[key])),
         secret_uses=tuple(use for key in sorted(first) for use in _secret_uses(first[key])),
         selector_uses=tuple(use for key in sorted(first) for use in _selector_uses(first[key])),
     )
+
+
+def _cluster_fields(source: Source) -> Iterator[tuple[tuple[str, str], Location]]:
+    cluster = source.document
+    if isinstance(cluster, InferenceCluster):
+        for path in (SOURCE_PATH, cluster.version_path):
+            yield (cluster.name, written(path)), source.locate(path)
 
 
 def _secret_uses(source: Source) -> Iterator[SecretUse]:
