@@ -36,7 +36,7 @@ toolchain: $(STAMP) ## find, download or build the Pulumi CLI (minutes, once)
 demo: toolchain ## plan, apply, break, drain, repair and destroy a simulated fleet
 	@$(RUN)/python -m automation.demo
 
-demo-kubernetes: toolchain ## a small fleet on real control planes on this machine (an hour of building, once)
+demo-kubernetes: toolchain ## a small fleet on real control planes on this machine (half an hour of building, once)
 	@$(RUN)/python -m automation.demo_kubernetes
 
 test: fast engine ## the tests
@@ -57,10 +57,10 @@ lives: toolchain ## fleets that move, are interrupted, lose clusters, change the
 crash: toolchain ## kill the driver and the engine at every point of a run
 	@$(RUN)/pytest -q -m crash -n 2 $(call again,crash)
 
-toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a local control plane (half an hour, once)
+toolchain-kubernetes: $(STAMP) ## find, download or build the programs of a local control plane (a quarter of an hour, once)
 	@$(RUN)/berth doctor --simulated --kubernetes $(BERTH_TEST_KUBERNETES_MINOR) --install --quiet-when-ready
 
-provider-kubernetes: toolchain-kubernetes ## find, download or build the provider of backed runs too (half an hour more, once)
+provider-kubernetes: toolchain-kubernetes ## find, download or build the provider of backed runs too (a quarter of an hour more, once)
 	@$(RUN)/berth doctor --backed --kubernetes $(BERTH_TEST_KUBERNETES_MINOR) --install --quiet-when-ready
 
 test-kubernetes: toolchain-kubernetes ## the tests on real control planes on this machine (those with the provider if it is there)

@@ -28,8 +28,8 @@ def doctor(
         `--backed` as well, Pulumi's Kubernetes provider last.
     kubernetes
         Also check the programs of a local control plane of this minor version of Kubernetes: 1.34, 1.35 or 1.36.
-        Building them takes half an hour and 20 GB of Go's caches, once. The Pulumi provider that puts objects on one
-        is shown too; only `--backed` asks for it, and `berth backing` gets it.
+        Building them takes about a quarter of an hour and 10 GB of Go's caches, once. The Pulumi provider that puts
+        objects on one is shown too; only `--backed` asks for it, and `berth backing` gets it.
     quiet_when_ready
         Print nothing when there is no problem.
     """

@@ -31,7 +31,7 @@ def programs(tell: Callable[[str], None]) -> Mapping[str, Path]:
 
 @pytest.fixture(scope="session")
 def provider() -> Path:
-    """Give Pulumi's Kubernetes provider; without it the tests with it are skipped: building it takes half an hour."""
+    """Give Pulumi's Kubernetes provider; without it the tests with it are skipped: building it takes minutes."""
     found, failures = locate_tool(PROVIDER, Layout(ROOT))
     if found is None:
         why = "; ".join(failures.values()) or "not installed"
