@@ -25,9 +25,10 @@ def explain(
 ) -> int:
     """Say what a kind, a field or a code means, or why a deployment's replicas are where they are.
 
-    `NAMESPACE/NAME` is a deployment. `KIND` or `KIND.field.path` is a kind or a field, by name, plural or short name:
-    `md.spec.replicas`. The code of an error is what stands in brackets: `field-unknown`. Any other name is a deployment
-    that only one namespace has. Asks the engine for no preview: the platform is taken as it was applied.
+    `NAMESPACE/NAME` is a deployment. `KIND` or `KIND.field.path` is a kind or a field, by name, plural, last word
+    (`deployments`) or short name: `md.spec.replicas`. The code of an error is what stands in brackets: `field-unknown`.
+    Any other name is a deployment that only one namespace has. Asks the engine for no preview: the platform is taken as
+    it was applied.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """``berth get``: the manifests of an environment as they were loaded; with ``--status`` also what the state says."""
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -56,7 +57,7 @@ def get(
     Parameters
     ----------
     kind
-        A kind by its name, plural or short name (``md``), ``KIND/NAME``, or ``all``.
+        A kind by its name, plural, last word (``deployments``) or short name (``md``); ``KIND/NAME``; or ``all``.
     name
         Only the one of this name: ``NAME`` or ``NAMESPACE/NAME``.
     namespace
@@ -178,11 +179,12 @@ def _print(
 def _talk(
     sinks: "Sinks", kind: str, documents: "Sequence[Document]", namespace: str, where: Where, *, status: bool
 ) -> None:
-    """Say what a table cannot: that it is empty, and which columns are left out."""
-    from automation.render.listing import left_out, no_documents
+    """Say what a table cannot: that it is empty, which columns are left out, and where requests are sent to."""
+    from automation.cli.advice import completed
+    from automation.render.listing import left_out, no_documents, requests_go
 
     if not documents:
         what = "manifest" if kind == _EVERYTHING else kind
         sinks.talk([no_documents(what, namespace=namespace, environment=where.env)])
-    elif not status and (said := left_out(each.kind for each in documents)):
-        sinks.say(said)
+    elif said := (requests_go if status else left_out)(each.kind for each in documents):
+        sinks.say(completed(said, sys.argv[1:]))

@@ -14,8 +14,8 @@ def schema(kind: str = "", /, *, show: Show = _SHOW) -> int:
     Parameters
     ----------
     kind
-        A kind of manifest (``ModelDeployment``, ``md``), ``Manifest`` for all of them in one, a part of the lock
-        (``NamespaceLock``), or an output (``Plan``).
+        A kind of manifest (``ModelDeployment``, ``deployments``, ``md``), ``Manifest`` for all of them in one, a part
+        of the lock (``NamespaceLock``), or an output (``Plan``).
     """
     from automation.render.kind_names import kind_named, near_kind
     from automation.render.text import line

@@ -12,12 +12,17 @@ from automation.render.text import Column, Line, Span, heading, line, table
 from components.api.base import Document
 from components.api.kinds import ALL_KINDS, KINDS, api_versions
 
+_INNER: Final = "INNER GATEWAY"
+"""Where front doors lead requests for a cluster's replicas. It knows no services, so it is no address for clients."""
+
+_REQUESTS: Final = "SEND REQUESTS TO"
+
 STATE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "InferenceCluster": ("READY", "GATEWAY"),
-    "InferenceGateway": ("ADDRESS",),
+    "InferenceCluster": ("READY", _INNER),
+    "InferenceGateway": ("PUBLIC ADDRESS",),
     "ModelCache": ("READY",),
     "ModelDeployment": ("READY",),
-    "ModelService": ("ADDRESS",),
+    "ModelService": (_REQUESTS,),
 }
 """By kind, the columns whose values are in the state."""
 
@@ -56,6 +61,16 @@ def left_out(kinds: Iterable[str]) -> str:
     """Say which columns need the state; empty when none does."""
     found = sorted({column for kind in kinds for column in STATE_COLUMNS.get(kind, ())})
     return f"{', '.join(found)}: with --status, from the state" if found else ""
+
+
+def requests_go(kinds: Iterable[str]) -> str:
+    """Say to which address clients send requests, where a table shows others; empty when there is nothing to say."""
+    found = {column for kind in kinds for column in STATE_COLUMNS.get(kind, ())}
+    if _INNER not in found and "PUBLIC ADDRESS" not in found:
+        return ""
+    said = f"{_INNER}: only front doors lead there. " if _INNER in found else ""
+    where = f"see {_REQUESTS}" if _REQUESTS in found else f"berth get services --status shows where ({_REQUESTS})"
+    return f"{said}Clients send requests to a service: {where}"
 
 
 def kinds_lines(*, width: int) -> list[Line]:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
+from automation.cli.code_pages import code_pages
 from automation.cli.main import run
-from automation.render.listing import STATE_COLUMNS, listing_lines
+from automation.render.kind_names import kind_named, plural
+from automation.render.listing import STATE_COLUMNS, listing_lines, requests_go
 from automation.render.text import plain
 from components.api.fleet import Fleet
 from components.api.kinds import ALL_KINDS, KINDS
@@ -42,7 +44,8 @@ def test_every_kind_is_listed_by_each_of_its_names(capsys: pytest.CaptureFixture
     """Name, plural and short name, in any case; one row for each document, with its printer columns."""
     wanted = [each for each in fleet().documents() if each.kind == kind]
     short = ALL_KINDS[kind].SHORT_NAME
-    outs = {ran(capsys, name)[1] for name in (kind, kind.lower(), short, short.upper())}
+    names = (kind, kind.lower(), plural(kind), plural(kind).upper(), short, short.upper(), f"{plural(kind)}.berth.dev")
+    outs = {ran(capsys, name)[1] for name in names}
     (out,) = outs
     head, *rows = out.splitlines()
     assert len(rows) == len(wanted) > 0
@@ -50,6 +53,29 @@ def test_every_kind_is_listed_by_each_of_its_names(capsys: pytest.CaptureFixture
         *(["NAMESPACE"] if ALL_KINDS[kind].NAMESPACED else []), "NAME", *(name for name, _ in ALL_KINDS[kind].COLUMNS)
     ]  # fmt: skip
     assert {each.name for each in wanted} <= {word for row in rows for word in row.split()}
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("clusters", "InferenceCluster"),
+        ("cluster", "InferenceCluster"),
+        ("Deployments", "ModelDeployment"),
+        ("classes", "InferenceClass"),
+        ("gateway", "InferenceGateway"),
+        ("services", "ModelService"),
+        ("endpoints", "ModelEndpoint"),
+        ("caches", "ModelCache"),
+        ("environments", "Environment"),
+    ],
+)
+def test_the_last_word_of_a_kind_is_enough(capsys: pytest.CaptureFixture[str], word: str, kind: str) -> None:
+    """For people's kinds, whatever machines' kinds end so too; for every verb that takes a kind."""
+    assert ran(capsys, word) == ran(capsys, kind)
+    told = [run(["explain", name, "-o", "json"]) or json.loads(capsys.readouterr().out) for name in (word, kind)]
+    assert told[0] == told[1]
+    printed = [run(["schema", name]) or json.loads(capsys.readouterr().out) for name in (word, kind)]
+    assert printed[0] == printed[1]
 
 
 def test_columns_show_what_the_manifest_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +90,7 @@ def test_what_only_the_state_knows_is_left_out_with_a_word(capsys: pytest.Captur
     code, out, err = ran(capsys, "ic")
     assert code == 0
     assert "READY" not in out
-    assert "GATEWAY, READY: with --status, from the state" in err
+    assert "INNER GATEWAY, READY: with --status, from the state" in err
     assert ran(capsys, "ic", "-q")[2] == ran(capsys, "ic", "-o", "json")[2] == ran(capsys, "env")[2] == ""
 
 
@@ -74,11 +100,44 @@ def test_columns_of_the_state_are_shown_when_it_was_read() -> None:
     state = {"InferenceCluster": {("", "east"): ("True", "192.0.2.1")}}
     lines = plain(listing_lines(documents, state=state, width=100)).splitlines()
     assert [line.split() for line in lines] == [
-        ["NAME", "SOURCE", "READY", "GATEWAY"],
+        ["NAME", "SOURCE", "READY", "INNER", "GATEWAY"],
         ["east", "EKS", "True", "192.0.2.1"],
         ["edge", "Existing", "-", "-"],
     ]
     assert set(STATE_COLUMNS) <= set(KINDS)
+
+
+ASK = "Clients send requests to a service: berth get services --status shows where (SEND REQUESTS TO)"
+
+
+def test_no_code_is_hidden_by_a_kind() -> None:
+    """``berth explain`` takes either."""
+    assert [code for code in code_pages() if kind_named(code)] == []
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (
+            ["InferenceCluster"],
+            f"INNER GATEWAY: only front doors lead there. {ASK}",
+        ),
+        (
+            ["InferenceGateway"],
+            ASK,
+        ),
+        (
+            ["InferenceCluster", "ModelService"],
+            "INNER GATEWAY: only front doors lead there. Clients send requests to a service: see SEND REQUESTS TO",
+        ),
+        (["ModelService"], ""),
+        (["ModelDeployment"], ""),
+        ([], ""),
+    ],
+)
+def test_the_address_for_requests_is_told_from_the_others(kinds: list[str], said: str) -> None:
+    """A cluster has a gateway, a front door another one, and only a service is asked for a model."""
+    assert requests_go(kinds) == said
 
 
 def test_a_namespace_narrows_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,8 +188,11 @@ def test_names_can_be_given_back(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "summary", "help_"),
     [
         (("modeldeploymen",), "there is no kind 'modeldeploymen'", "berth get ModelDeployment"),
-        (("Clusters",), "there is no kind 'Clusters'", "berth get InferenceCluster"),
-        (("class",), "there is no kind 'class'", "berth get InferenceClass"),
+        (("clutsers",), "there is no kind 'clutsers'", "berth get InferenceCluster"),
+        (("clas",), "there is no kind 'clas'", "berth get InferenceClass"),
+        (("model-deployment",), "there is no kind 'model-deployment'", "berth get ModelDeployment"),
+        (("deployments.apps",), "there is no kind 'deployments.apps'", "berth get ModelDeployment"),
+        (("replicas",), "kind ModelReplica: machines make it", "berth status shows what exists"),
         (("gkeclutser",), "there is no kind 'gkeclutser'", "berth get GKECluster"),
         (("qq",), "there is no kind 'qq'", "berth get lists the kinds"),
         (("md", "qwn"), "there is no ModelDeployment 'qwn'", "did you mean `qwen`?"),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from automation.driver.listing import state_cells
 from automation.scheduling.existing import ExistingCache
 from components.lock import CacheEntry, CacheShape
@@ -70,3 +72,17 @@ def test_addresses_come_from_the_outputs(driver: FakeDriver) -> None:
     cells = state_cells(situation)
     assert cells["InferenceGateway"]["", "default"] == ("192.0.2.1, 192.0.2.2",)
     assert cells["ModelService"]["ml", "qwen"] == ("http://192.0.2.1/ml/qwen/v1, http://192.0.2.2/ml/qwen/v1",)
+
+
+def test_the_command_shows_where_requests_go(driver: FakeDriver, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever word the kind is called by; the way from a cluster's address to a service's is said."""
+    assert driver.berth("get", "clusters", "--status") == 0
+    said = capsys.readouterr()
+    assert "INNER GATEWAY" in said.out.splitlines()[0]
+    assert "berth get services --status" in said.err
+    assert driver.berth("get", "services", "--status") == 0
+    said = capsys.readouterr()
+    assert "SEND REQUESTS TO" in said.out.splitlines()[0]
+    assert "Clients send" not in said.err
+    assert driver.berth("get", "gateways", "--status") == 0
+    assert "PUBLIC ADDRESS" in capsys.readouterr().out.splitlines()[0]
