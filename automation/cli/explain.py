@@ -1,4 +1,4 @@
-"""``berth explain``: what a kind, a field or a code means, or why a deployment's replicas are where they are."""
+"""``berth explain``: what a kind, a field, a code or a verdict means, or why replicas are where they are."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,17 +23,17 @@ def explain(
     where: Where = _WHERE,
     show: Show = _SHOW,
 ) -> int:
-    """Say what a kind, a field or a code means, or why a deployment's replicas are where they are.
+    """Say what a kind, a field, a code or a verdict means, or why a deployment's replicas are where they are.
 
     `NAMESPACE/NAME` is a deployment. `KIND` or `KIND.field.path` is a kind or a field, by name, plural, last word
     (`deployments`) or short name: `md.spec.replicas`. The code of an error is what stands in brackets: `field-unknown`.
-    Any other name is a deployment that only one namespace has. Asks the engine for no preview: the platform is taken as
-    it was applied.
+    A verdict on a cluster (`no-room`) and the reason of a replica (`nowhere-to-go`) are what plans print. Any other name
+    is a deployment that only one namespace has. Asks the engine for no preview: the platform is taken as it was applied.
 
     Parameters
     ----------
     subject
-        ``NAMESPACE/NAME``, ``KIND``, ``KIND.field.path``, or a code.
+        ``NAMESPACE/NAME``, ``KIND``, ``KIND.field.path``, a code, a verdict, or a reason.
     recursive
         Of a kind or a field, also the fields inside its fields.
     observation
@@ -44,6 +44,7 @@ def explain(
         return _deployment(subject, where, sinks, observation)
     from automation.cli.code_pages import code_pages
     from automation.render.kind_names import kind_named
+    from automation.render.word_help import meanings_of
 
     head, _, path = subject.partition(".")
     kind = kind_named(head)
@@ -52,8 +53,10 @@ def explain(
         return _field(kind, path, sinks, recursive=recursive)
     if subject in pages:
         return _code(subject, pages[subject], sinks)
+    if meanings_of(subject):
+        return _word(subject, sinks)
     if "." in subject or subject != subject.lower() or not _environment_is_there(where):
-        raise _unknown(subject, head, list(pages))
+        raise _unknown(subject, head)
     return _deployment(subject, where, sinks, observation)
 
 
@@ -85,6 +88,28 @@ def _code(code: str, text: str, sinks: "Sinks") -> int:
     return 0
 
 
+def _word(word: str, sinks: "Sinks") -> int:
+    from automation.render.word_help import word_lines, word_text
+
+    if sinks.machine:
+        sinks.document({"apiVersion": API_VERSION, "kind": "CodeHelp", "code": word, "text": word_text(word)})
+    else:
+        sinks.data(word_lines(word, width=sinks.width))
+    return 0
+
+
+def _near_word(subject: str) -> str:
+    """Return the code, the verdict or the reason that was probably meant, as it is typed in a shell."""
+    import shlex
+
+    from automation.cli.code_pages import code_pages
+    from automation.render.word_help import scheduling_words
+    from components.api.near import near
+
+    found = near(subject, [*code_pages(), *scheduling_words()])
+    return shlex.quote(found) if found else ""
+
+
 def _environment_is_there(where: Where) -> bool:
     from components.errors import UsageError
 
@@ -95,16 +120,16 @@ def _environment_is_there(where: Where) -> bool:
     return True
 
 
-def _unknown(subject: str, head: str, codes: list[str]) -> Exception:
+def _unknown(subject: str, head: str) -> Exception:
     from automation.render.kind_names import near_kind
-    from components.api.near import near
     from components.errors import UsageError
 
-    kind, code = near_kind(head), near(subject, codes)
+    kind, code = near_kind(head), _near_word(subject)
     path = subject.removeprefix(head)
     meant = [f"berth explain {each}" for each in (f"{kind}{path}" if kind else "", code) if each]
     return UsageError(
-        f"{subject!r} is no kind, no field and no code", help=" or ".join(meant) or "berth get lists the kinds"
+        f"{subject!r} is no kind, no field, no code and no verdict",
+        help=" or ".join(meant) or "berth get lists the kinds",
     )
 
 
@@ -134,9 +159,7 @@ def _chosen(subject: str, known: list[str]) -> str:
     """Find the deployment that a person means."""
     import difflib
 
-    from automation.cli.code_pages import code_pages
     from automation.render.kind_names import near_kind
-    from components.api.near import near
     from components.errors import UsageError
 
     wanted = [each for each in known if subject in {each, each.partition("/")[2]}]
@@ -144,7 +167,7 @@ def _chosen(subject: str, known: list[str]) -> str:
         return wanted[0]
     if wanted:
         raise UsageError(f"several namespaces have deployment {subject!r}", help=f"one of: {', '.join(wanted)}")
-    others = [] if "/" in subject else [near_kind(subject), near(subject, list(code_pages()))]
+    others = [] if "/" in subject else [near_kind(subject), _near_word(subject)]
     close = [*difflib.get_close_matches(subject, known, n=3, cutoff=0.4), *(each for each in others if each)]
-    what = "deployment" if "/" in subject else "deployment, kind or code"
+    what = "deployment" if "/" in subject else "deployment, kind, code or verdict"
     raise UsageError(f"there is no {what} {subject!r}", help=f"one of: {', '.join(close or known) or 'none'}")

@@ -24,7 +24,7 @@ VERBS = {
     "up": "Plan, then apply step by step, gate by gate.",
     "get": "List the manifests of a kind, as they were loaded.",
     "status": "Show what exists: clusters, pools, replicas and their condition.",
-    "explain": "Say what a kind, a field or a code means, or why replicas are where they are.",
+    "explain": "Say what a kind, a field, a code or a verdict means, or why replicas are where they are.",
     "capacity": "Count how many more replicas fit, and say what the next one would need.",
     "observe": "Show what the clusters say of themselves: nodes, devices, pods, with their age.",
     "preflight": "Check whether a cluster has what the environment needs of it.",

@@ -10,6 +10,8 @@ from pathlib import Path
 from automation.cli.examples_of import examples_of
 from automation.docs.commands import PATH, commands_page
 from automation.docs.kinds import kind_pages, kind_schemas
+from automation.docs.words import PATH as WORDS_PATH
+from automation.docs.words import words_page
 from components.api.kinds import ALL_KINDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -18,7 +20,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def pages() -> dict[str, str]:
     """Return every generated page, by path below ``docs/``."""
     examples = {kind: examples_of(kind)[0] for kind in ALL_KINDS}
-    return {PATH: commands_page(), **kind_pages(examples), **kind_schemas()}
+    return {PATH: commands_page(), WORDS_PATH: words_page(), **kind_pages(examples), **kind_schemas()}
 
 
 def stale(folder: Path = DOCS) -> list[str]:

@@ -16,6 +16,7 @@ from automation.render.views import (
     UpgradeView,
     VerdictView,
 )
+from automation.render.word_help import EXPLAINED
 
 _SIGNS: dict[str, tuple[str, Style]] = {
     "create": ("+", "add"),
@@ -44,8 +45,7 @@ def plan_lines(plan: PlanView, *, width: int) -> list[Line]:
     lines += upgrade_lines(plan.upgrades)
     lines += placement_lines(plan.placements, width=width)
     lines += leaving_lines(plan.leaving)
-    for shortfall in plan.shortfalls:
-        lines += shortfall_lines(shortfall, width=width)
+    lines += shortfalls_lines(plan.shortfalls, width=width)
     lines += _steps(plan)
     lines += resource_lines(plan.resources, plan.counts)
     lines += policy_lines(plan.policies)
@@ -127,7 +127,18 @@ def leaving_lines(leaving: Sequence[LeavingView]) -> list[Line]:
     return [*lines, Line()]
 
 
-def shortfall_lines(shortfall: ShortfallView, *, width: int) -> list[Line]:
+def shortfalls_lines(shortfalls: Sequence[ShortfallView], *, width: int) -> list[Line]:
+    """Return what every deployment lacks and why, and once how to learn what the verdicts mean."""
+    lines = [each for shortfall in shortfalls for each in _shortfall_lines(shortfall, width=width)]
+    return [*lines, *explained_lines(), Line()] if any(each.verdicts for each in shortfalls) else lines
+
+
+def explained_lines() -> list[Line]:
+    """Return which command says what a verdict means."""
+    return [line(Span("help: ", "dim"), EXPLAINED)]
+
+
+def _shortfall_lines(shortfall: ShortfallView, *, width: int) -> list[Line]:
     """Return why a deployment does not get all it asks for, a verdict for every cluster."""
     counts = f"{shortfall.placed} of {shortfall.wanted} placed"
     lines = [line(Span(f"{shortfall.deployment}: ", "warn"), Span(shortfall.message or counts, "warn"))]

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from automation.render.plan import (
+    explained_lines,
     leaving_lines,
     next_lines,
     placement_lines,
     resource_lines,
-    shortfall_lines,
+    shortfalls_lines,
     verdict_lines,
 )
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
@@ -98,7 +99,8 @@ def explanation_lines(explanation: ExplanationView, *, width: int) -> list[Line]
     lines += leaving_lines(explanation.leaving)
     lines += _score_lines(explanation, width=width)
     lines += verdict_lines([each.brief for each in explanation.verdicts], width=width)
-    return [*lines, *next_lines(explanation.next_replica)]
+    lines += next_lines(explanation.next_replica)
+    return [*lines, *(explained_lines() if explanation.verdicts else ())]
 
 
 def _score_lines(explanation: ExplanationView, *, width: int) -> list[Line]:
@@ -154,8 +156,7 @@ def up_lines(report: UpView, *, width: int) -> list[Line]:
         word = "failed in part" if step.failures else "done"
         lines.append(line(Span(f"{step.kind} {word}", style), f"  {step.stack}: {done or 'nothing to change'}"))
         lines += failure_lines(step.failures)
-    for shortfall in report.shortfalls:
-        lines += shortfall_lines(shortfall, width=width)
+    lines += shortfalls_lines(report.shortfalls, width=width)
     lines += [line(Span("note: ", "dim"), note) for note in report.notes]
     if report.ok and not report.steps:
         lines.append(line(Span("Nothing to do.", "ok"), f" {report.environment} is as its manifests say."))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from automation.scheduling.verdict_meanings import VERDICT_MEANINGS
+
 
 class Code(StrEnum):
     """The outcome for one cluster, or for one pool of it. The order below is the order of severity, worst first."""
@@ -69,27 +71,10 @@ class Code(StrEnum):
     @property
     def noun(self) -> str:
         """The word of a summary line: ``2 tainted``."""
-        return _NOUNS.get(self, self.value.replace("-", " "))
+        return VERDICT_MEANINGS[self].noun or self.value.replace("-", " ")
 
 
 _RANKS = {code: position for position, code in enumerate(Code)}
-_NOUNS = {
-    Code.DESELECTED: "not selected",
-    Code.OUTSIDE_CACHE: "outside the cache's clusters",
-    Code.NO_STORAGE: "without shared storage",
-    Code.CACHE_FAILED: "where staging failed",
-    Code.NO_POOLS: "without GPU pools",
-    Code.SELECTOR_ERROR: "where a selector fails",
-    Code.NO_MATCH: "no matching device",
-    Code.POD_TOO_LARGE: "with nodes too small",
-    Code.SELECTOR_TOO_NEW: "with a Kubernetes too old for a selector",
-    Code.SPOT_ONLY: "only on spot nodes",
-    Code.NO_FABRIC: "no common fabric",
-    Code.OVER_QUOTA: "over the quota",
-    Code.OVER_COST: "too dear for the deployment",
-    Code.OVER_BUDGET: "over the budget",
-    Code.NO_ROOM: "full",
-}
 
 
 FABRIC_LINES = (

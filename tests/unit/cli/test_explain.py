@@ -11,6 +11,7 @@ import yaml
 from automation.cli.code_pages import code_pages
 from automation.cli.main import run
 from automation.render.fields import FieldRow, root
+from automation.render.word_help import meanings_of, scheduling_words
 from components.api.codes import Code
 from components.api.kinds import ALL_KINDS
 
@@ -159,16 +160,47 @@ def test_the_page_of_codes_is_part_of_the_package() -> None:
     assert (_ROOT / "docs/reference/errors.md").is_file()
 
 
+@pytest.mark.parametrize("word", scheduling_words())
+def test_every_word_of_a_plan_can_be_asked_for(capsys: pytest.CaptureFixture[str], word: str) -> None:
+    """Verdicts, reasons and the words of summaries: what it means, what helps, which command shows more."""
+    code, out, err = ran(capsys, word)
+    assert (code, err) == (0, "")
+    known = meanings_of(word)
+    assert known
+    said = " ".join(out.split())
+    for each, _, meaning in known:
+        assert f"{each}: a" in said
+        assert meaning.means in said
+        assert meaning.helps in said
+        assert all(f"  {command}\n" in out for command in meaning.commands)
+
+
+def test_a_word_of_two_sorts_is_told_as_both(capsys: pytest.CaptureFixture[str]) -> None:
+    """A cluster is deselected, and so is a replica on it; a program gets one text under the word that it asked for."""
+    assert ran(capsys, "deselected")[1].count("deselected: a") == 2
+    document = as_json(capsys, "full")
+    assert (document["kind"], document["code"]) == ("CodeHelp", "full")
+    assert document["text"].startswith("no-room: a verdict on a cluster.\n")
+
+
+def test_the_chosen_cluster_is_not_taken_by_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """The word could be read as its opposite, so it is told from the other."""
+    assert "that is `no-room`" in " ".join(ran(capsys, "taken")[1].split())
+
+
 @pytest.mark.parametrize(
     ("subject", "summary", "help_"),
     [
         ("md.spec.replcas", "ModelDeployment.spec has no field 'replcas'", "did you mean `replicas`?"),
         ("ms.spec.endpoints.nope", "ModelService.spec.endpoints has no field 'nope'", "it has: weight, "),
         ("ms.spec.endpoints.weight.x", "has no field 'x'", "it has no fields of its own"),
-        ("modeldeploymnt.spec", "is no kind, no field and no code", "berth explain ModelDeployment.spec"),
-        ("ModelCahe", "is no kind, no field and no code", "berth explain ModelCache"),
-        ("feild-unknown", "is no kind, no field and no code", "berth explain field-unknown"),
-        ("qqq.spec", "is no kind, no field and no code", "berth get lists the kinds"),
+        ("modeldeploymnt.spec", "is no kind, no field, no code and no verdict", "berth explain ModelDeployment.spec"),
+        ("ModelCahe", "is no kind, no field, no code and no verdict", "berth explain ModelCache"),
+        ("feild-unknown", "is no kind, no field, no code and no verdict", "berth explain field-unknown"),
+        ("qqq.spec", "is no kind, no field, no code and no verdict", "berth get lists the kinds"),
+        ("no-romm", "is no kind, no field, no code and no verdict", "berth explain no-room"),
+        ("nowhere-togo", "is no kind, no field, no code and no verdict", "berth explain nowhere-to-go"),
+        ("no matching devices", "no field, no code and no verdict", "berth explain 'no matching device'"),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is_near(
