@@ -118,7 +118,9 @@ class _Sorter:
     def _files(self, here: Path, problems: list[Problem]) -> Iterator[Path]:
         """Yield the manifests at a path, without what planning wrote."""
         if not here.exists():
-            raise _usage(f"there is no file or folder {shown_path(here)}", f"an environment is named by -e {here.name}")
+            is_name = not here.suffix and here.parent == Path.cwd()
+            help_ = f"an environment is named by -e {here.name}" if is_name else f"paths count from {Path.cwd()}"
+            raise _usage(f"there is no file or folder {shown_path(here)}", help_)
         if not here.is_dir():
             if not is_manifest(here.name):
                 raise _usage(f"{shown_path(here)} is no manifest", f"manifests end in {' or '.join(SUFFIXES)}")

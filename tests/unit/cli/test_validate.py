@@ -171,6 +171,18 @@ def test_nothing_to_check_is_no_success(
     assert words in err
 
 
+@pytest.mark.parametrize(
+    ("argument", "help_"),
+    [("staging", "-e staging"), ("models/ml", "paths count from "), ("qwen.yaml", "paths count from ")],
+)
+def test_a_path_that_is_not_there_is_an_environment_only_where_it_could_be(
+    capsys: pytest.CaptureFixture[str], project: Path, argument: str, help_: str
+) -> None:
+    """No environment is called like a file, or like a path into one."""
+    assert project.is_dir()
+    assert help_ in ran(capsys, argument)[2]
+
+
 def test_sarif_places_every_problem(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     """One rule per code with its page, one result per problem with file, line and column."""
     write(project / "stacks/environments/dev/models/ml/outside file.yaml", WRONG)

@@ -38,7 +38,7 @@ def _of_block(page: Page, block: Block) -> Iterator[tuple[str, list[str]]]:
         words = shlex.split(line.removeprefix("$ "), comments=True) if line.startswith("$ ") else []
         while words and _VARIABLE.match(words[0]):
             words.pop(0)
-        if words and words[0] == "berth":
+        if words and words[0].rpartition("/")[2] == "berth":
             end = next((index for index, word in enumerate(words) if word in {">", "|", "&&"}), len(words))
             yield f"{page.name}:{block.line + offset}", words[1:end]
 
