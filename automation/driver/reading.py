@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
+from automation.driver.renamed import Renamed, renamed_clusters
 from automation.driver.servers import Servers
 from automation.driver.session import Session
 from automation.driver.versions import refuse_versions
@@ -106,7 +107,7 @@ def read_situation(
     existing = read_existing(checkpoints.values())
     refuse_mixed(session, existing)
     refusals: tuple[Callable[[], None], ...] = (
-        lambda: refuse_in_use(fleet, existing),
+        lambda: refuse_in_use(fleet, existing, renamed_clusters(fleet, checkpoints.values())),
         lambda: refuse_other_layout(fleet, checkpoints),
         lambda: refuse_other_source(fleet, existing),
         lambda: refuse_gone_gateway(fleet, existing),
@@ -214,10 +215,11 @@ def refuse_mixed(session: Session, existing: Existing) -> None:
         )
 
 
-def refuse_in_use(fleet: Fleet, existing: Existing) -> None:
+def refuse_in_use(fleet: Fleet, existing: Existing, renamed: Mapping[str, Renamed] | None = None) -> None:
     """Raise ConfigError when what is in use is gone from the manifests, or what they add stands in its way.
 
-    A cluster's manifest, or a pool of it, while something is still on it; a name that a replica bears.
+    A cluster's manifest, or a pool of it, while something is still on it; a name that a replica bears. ``renamed`` are
+    the clusters that have probably got another name: the error stands where the new one is.
     """
     users: dict[str, list[str]] = {name: [] for name in existing.clusters if name not in fleet.clusters}
     for identity in (*existing.replicas, *existing.caches):
@@ -226,19 +228,30 @@ def refuse_in_use(fleet: Fleet, existing: Existing) -> None:
     for name in existing.front_doors:
         if name in users:
             users[name].append("the front door")
-    gone = [
-        Problem(
-            "cluster-in-use",
-            f"the manifest of cluster {name} is gone, and {listed(used)}"
-            f" {'is' if len(used) == 1 else 'are'} still on it",
-            help="bring the manifest back with `removing: true` (apiVersion berth.dev/v1alpha1) and run `berth up`",
-        )
-        for name, used in users.items()
-        if used
-    ]
+    gone = [_in_use(name, used, (renamed or {}).get(name)) for name, used in users.items() if used]
     problems = [*gone, *pools_in_use(existing, fleet), *names_in_use(existing, fleet)]
     if problems:
         raise ConfigError(problems)
+
+
+def _in_use(name: str, used: Collection[str], renamed: Renamed | None) -> Problem:
+    message = (
+        f"the manifest of cluster {name} is gone, and {listed(used)} {'is' if len(used) == 1 else 'are'} still on it"
+    )
+    back = "bring the manifest back with `removing: true` (apiVersion berth.dev/v1alpha1) and run `berth up`"
+    if renamed is None:
+        return Problem("cluster-in-use", message, help=back)
+    place = renamed.place
+    return Problem(
+        "cluster-in-use",
+        f"{message}. {renamed.text}",
+        place.file,
+        place.line,
+        place.column,
+        path="metadata.name",
+        text=place.text,
+        help=f"name it {name} again; if it is another cluster, {back}",
+    )
 
 
 def refuse_other_source(fleet: Fleet, existing: Existing) -> None:

@@ -10,6 +10,7 @@ from automation.driver.leases import living
 from automation.driver.lost import to_forget
 from automation.driver.planner import Plan
 from automation.driver.recovery import pending_lines
+from automation.driver.renamed import renamed_clusters
 from automation.driver.session import Session
 from automation.driver.target_file import lock_notes
 from automation.engine.events import Op, PolicyFinding, ResourceStep
@@ -313,6 +314,10 @@ def notes(session: Session, plan: Plan) -> tuple[str, ...]:
     said += [each.announcement for each in to_forget(session, situation)]
     stay = {each.id for each in plan.schedule.placements if each.reason is Reason.NOWHERE_TO_GO}
     said += [shrinking_text(each, stay) for each in plan.schedule.shrinking]
+    said += [
+        f"{each.place.file}:{each.place.line}: {each.text}; {each.way_out}"
+        for each in renamed_clusters(situation.fleet, situation.checkpoints.values()).values()
+    ]
     said += [f"{each.owner}: {each.message}" for each in plan.schedule.overruns]
     said += [
         f"{'/'.join(old)} is removed and {'/'.join(new)} is new with the same shape: nothing serves in between"
