@@ -27,8 +27,9 @@ def explain(
 
     `NAMESPACE/NAME` is a deployment. `KIND` or `KIND.field.path` is a kind or a field, by name, plural, last word
     (`deployments`) or short name: `md.spec.replicas`. The code of an error is what stands in brackets: `field-unknown`.
-    A verdict on a cluster (`no-room`) and the reason of a replica (`nowhere-to-go`) are what plans print. Any other name
-    is a deployment that only one namespace has. Asks the engine for no preview: the platform is taken as it was applied.
+    A verdict on a cluster (`no-room`) and the reason of a replica (`nowhere-to-go`) are what plans print. Any other
+    name is a deployment that only one namespace has. Asks the engine for no preview: the platform is taken as it was
+    applied.
 
     Parameters
     ----------
