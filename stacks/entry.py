@@ -19,6 +19,7 @@ from components.naming import StackName
 from stacks.config import ProgramConfig
 from stacks.environment import DEFAULT_FOLDER, environment_folder, missing_lock, read_environment
 from stacks.fit import check_fit
+from stacks.pinpoint import pinpointed
 from stacks.program import program
 from stacks.sdk import leave_stack_traces_out, wait_once
 from stacks.shard import Shard
@@ -70,7 +71,8 @@ def message(error: BerthError) -> str:
     """Return an error as text for Pulumi's own output: every problem with its place, then what to do."""
     lines = [error.summary]
     if isinstance(error, ConfigError):
-        lines += [f"  {problem.where or problem.path or '-'}: {problem.message}" for problem in error.problems]
+        found = pinpointed(error.problems)
+        lines += [f"  {problem.where or problem.path or '-'}: {problem.message}" for problem in found]
         lines += sorted({f"  help: {problem.help}" for problem in error.problems if problem.help})
     if error.consequence:
         lines.append(error.consequence)

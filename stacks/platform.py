@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
-from components.api.advice import source_unsupported
-from components.api.codes import Code
 from components.api.fleet import Fleet
 from components.clusters.contract import ClusterOutputs
 from components.clusters.eks.args import EksClusterArgs
@@ -16,11 +14,12 @@ from components.clusters.eks.cluster import EksCluster
 from components.clusters.eks.identity import AwsIdentity, aws_provider
 from components.clusters.existing.args import ExistingClusterArgs
 from components.clusters.existing.cluster import ExistingCluster
-from components.errors import ConfigError, LockError, Problem
+from components.errors import ConfigError, LockError
 from components.lock import ClusterEntry, Lock
 from components.serving.catalogue import load_release
 from components.serving.stack import ServingStack, ServingStackArgs
 from stacks.config import ProgramConfig
+from stacks.refusals import at_cluster, unsupported
 from stacks.rehearsal import simulated_kubeconfig
 from stacks.shard import Shard
 
@@ -60,9 +59,12 @@ def build_clusters(fleet: Fleet, lock: Lock, shard: Shard, config: ProgramConfig
     built = {}
     for entry in sorted(lock.platform.clusters, key=lambda entry: entry.name):
         if shard.holds(entry.name):
-            outputs = _cluster(fleet, entry, shard, config, identities)
-            last = config.gateway_addresses.get(entry.name, "")
-            built[entry.name] = _serve(fleet, entry, outputs, last)
+            try:
+                outputs = _cluster(fleet, entry, shard, config, identities)
+                last = config.gateway_addresses.get(entry.name, "")
+                built[entry.name] = _serve(fleet, entry, outputs, last)
+            except ConfigError as error:
+                raise ConfigError(at_cluster(fleet, entry.name, problem) for problem in error.problems) from error
     return built
 
 
@@ -109,7 +111,7 @@ def _cluster(
             )
             return ExistingCluster(existing).cluster_outputs
         case other:
-            raise ConfigError([Problem(Code.SOURCE_UNSUPPORTED, source_unsupported(entry.name, other))])
+            raise ConfigError([unsupported(entry.name, other)])
 
 
 def load_sdk(source: str) -> None:

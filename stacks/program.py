@@ -312,7 +312,9 @@ def _external_route(scene: _Scene, door: str, namespace: str, external: External
     try:
         address = Address.parse(external.url)
     except ValueError as error:
-        raise ConfigError([Problem("endpoint-url", f"{wanted}: {error}")]) from error
+        place = scene.fleet.place("ModelEndpoint", external.name, namespace=namespace)
+        problem = Problem("endpoint-url", f"{wanted}: {error}", place.file, place.line, path="spec.url")
+        raise ConfigError([problem]) from error
     args = EndpointArgs(
         front_door=door,
         namespace=namespace,

@@ -99,6 +99,10 @@ def _report(error: BerthError, arguments: Sequence[str]) -> int:
     from automation.cli.sinks import Sinks
     from automation.render.problems import error_json, error_lines
 
+    if isinstance(error, ConfigError):
+        from stacks.pinpoint import pinpointed
+
+        error.problems = pinpointed(error.problems)
     error.help = completed(error.help, arguments)
     error.consequence = completed(error.consequence, arguments)
     sinks = Sinks()

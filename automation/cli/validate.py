@@ -96,6 +96,7 @@ def validate(
 def _checked(
     paths: "Sequence[Path]", ignore: "Sequence[str]", where: Where
 ) -> "tuple[ValidationView, Sequence[Problem], Sequence[Fleet]]":
+    from automation.driver.refusals import plan_problems
     from automation.render.manifest_views import ProblemView, ValidationView
     from components.errors import ConfigError, Severity
     from stacks.environment import read_lock
@@ -113,7 +114,8 @@ def _checked(
         found = [each.without(ignore) for each in given(folders, whole=not paths)]
         for each in found:
             result = each.load()
-            problems += result.problems
+            whole = result.fleet if each.environment else None
+            problems += result.problems if whole is None else plan_problems(whole, result.problems)
             fleets += [result.fleet] if result.fleet is not None else []
     except ConfigError as error:
         problems += error.problems

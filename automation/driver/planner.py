@@ -41,6 +41,7 @@ from components.errors import ConfigError
 from components.lock import Lock, dump_lock
 from components.naming import StackName
 from components.run_kind import RunKind
+from stacks.refusals import refuse_manifests
 from stacks.shard import Shard
 
 _ROUNDS = 2
@@ -112,6 +113,7 @@ def make_plan(
     Without ``previews`` the engine is not asked, the platform is taken as unchanged, and one who looks sees verdicts.
     """
     if previews:
+        refuse_manifests(situation.fleet)
         require_provisions(session, situation)
     asked = _ask_platform(session, situation, refresh) if previews else {}
     refuse_found_versions(situation.fleet, situation.existing, upgrades_of(asked, situation))

@@ -113,14 +113,16 @@ def read_situation(
         lambda: refuse_gone_gateway(fleet, existing),
         lambda: refuse_versions(fleet, existing, session.observation, now=session.clock()),
     )
+    refused: list[Problem] = []
     for refuse in () if broken else refusals:
         try:
             refuse()
         except ConfigError as error:
-            if not lenient:
-                raise
-            for problem in error.problems:
-                session.reporter.note(problem.message)
+            refused += error.problems
+    if refused and not lenient:
+        raise ConfigError(refused)
+    for problem in refused:
+        session.reporter.note(problem.message)
     every = shards(fleet, clusters=existing.clusters, beside=beside_front_doors(fleet, checkpoints))
     found = tuple(each for each in every if _is_wanted(each, fleet, checkpoints))
     silent = unreachable(session, existing)
@@ -228,19 +230,20 @@ def refuse_in_use(fleet: Fleet, existing: Existing, renamed: Mapping[str, Rename
     for name in existing.front_doors:
         if name in users:
             users[name].append("the front door")
-    gone = [_in_use(name, used, (renamed or {}).get(name)) for name, used in users.items() if used]
+    gone = [_in_use(fleet, name, used, (renamed or {}).get(name)) for name, used in users.items() if used]
     problems = [*gone, *pools_in_use(existing, fleet), *names_in_use(existing, fleet)]
     if problems:
         raise ConfigError(problems)
 
 
-def _in_use(name: str, used: Collection[str], renamed: Renamed | None) -> Problem:
+def _in_use(fleet: Fleet, name: str, used: Collection[str], renamed: Renamed | None) -> Problem:
     message = (
         f"the manifest of cluster {name} is gone, and {listed(used)} {'is' if len(used) == 1 else 'are'} still on it"
     )
     back = "bring the manifest back with `removing: true` (apiVersion berth.dev/v1alpha1) and run `berth up`"
     if renamed is None:
-        return Problem("cluster-in-use", message, help=back)
+        lacks = fleet.place(fleet.environment.kind, fleet.name)
+        return Problem("cluster-in-use", message, lacks.file, lacks.line, path="metadata.name", help=back)
     place = renamed.place
     return Problem(
         "cluster-in-use",
@@ -291,7 +294,10 @@ def refuse_gone_gateway(fleet: Fleet, existing: Existing) -> None:
             f"the InferenceGateway `default` is gone, and it is still there as front door on {', '.join(standing)}"
         )
         help_ = "bring its manifest back; remove it after `berth up` has removed the front doors"
-        raise ConfigError([Problem("gateway-in-use", message, help=help_)])
+        document = gateway or fleet.environment
+        place = fleet.place(document.kind, document.name)
+        path = "spec.backend" if gateway else "spec.frontDoors"
+        raise ConfigError([Problem("gateway-in-use", message, place.file, place.line, path=path, help=help_)])
 
 
 def with_answers(existing: Existing, unreachable: Collection[str]) -> Existing:

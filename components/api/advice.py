@@ -8,6 +8,7 @@ from typing import Final
 
 from components.api.base import LabelSelector
 from components.api.codes import Code
+from components.api.device_names import DeviceNames
 from components.api.environment import Environment
 from components.api.inference_class import InferenceClass
 from components.api.inference_cluster import InferenceCluster, NodePool
@@ -23,6 +24,7 @@ from components.api.reading import Reading
 from components.api.selectors import Failing, expressions, inner
 from components.api.source import Source
 from components.api.syntax import duration_seconds
+from components.cel.messages import without_guard
 
 _STAMPED: Final = ("modelplane.ai/cluster", "modelplane.ai/replica-index")
 """Labels of endpoints whose values come with the placement."""
@@ -66,8 +68,15 @@ def _refused(reading: Reading, source: Source, deployment: ModelDeployment, refu
         return
     message = f"no cluster can ever take this deployment: {refusal.message}"
     within = inner(refusal.position) if refusal.position else None
-    hint = _label_hint(reading, deployment)
+    expression = dict(expressions(deployment)).get(path, "")
+    meant = _device_names(reading).meant(expression, refusal.position) if expression else ""
+    hint = meant or _label_hint(reading, deployment)
+    message = without_guard(message) if meant else message
     source.warn(Code.DEPLOYMENT_UNPLACEABLE, message, path, hint=hint, inner=within)
+
+
+def _device_names(reading: Reading) -> DeviceNames:
+    return DeviceNames.of(device for _, each in reading.documents(InferenceClass) for device in each.spec.devices)
 
 
 def _told(deployment: ModelDeployment, path: tuple[PathPart, ...], refusal: str, failing: Failing) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.api.base import Document
+from components.api.device_names import DeviceNames
 from components.api.environment import Environment
 from components.api.frozen import FrozenDict
 from components.api.inference_class import InferenceClass
@@ -61,6 +62,11 @@ class Fleet:
     def cluster_field(self, name: str, path: Sequence[str]) -> Location:
         """Return where a field of a cluster's manifest stands, or the deepest thing of it that exists."""
         return self.cluster_fields.get((name, written(path))) or self.place(InferenceCluster.__name__, name)
+
+    @property
+    def device_names(self) -> DeviceNames:
+        """What the devices of all classes are called by."""
+        return DeviceNames.of(device for each in self.classes.values() for device in each.spec.devices)
 
     @property
     def namespaces(self) -> tuple[str, ...]:

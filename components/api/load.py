@@ -332,4 +332,5 @@ def _secret_uses(source: Source) -> Iterator[SecretUse]:
 def _selector_uses(source: Source) -> Iterator[SelectorUse]:
     if isinstance(source.document, ModelDeployment):
         for path, expression in expressions(source.document):
-            yield SelectorUse(source.document.key, path, expression, source.locate(path))
+            place, lines = source.locate(path), source.lines(path)
+            yield SelectorUse(source.document.key, path, expression, place, lines)

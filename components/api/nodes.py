@@ -4,6 +4,7 @@ Only what the loader needs: plain values for the models, places for the problems
 Aliased values are shared, so their place is where the anchor stands: that is where a person mends them.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,6 +107,14 @@ def written(path: Sequence[PathPart]) -> str:
         else:
             text += f".{part}" if text else part
     return text
+
+
+_PART = re.compile(r"""\.?([^.\[\]]+)|\[([0-9]+)\]|\["([^"]*)"\]""")
+
+
+def parts(path: str) -> tuple[PathPart, ...]:
+    """Return the path that ``written`` wrote so."""
+    return tuple(int(found[2]) if found[2] is not None else found[1] or found[3] for found in _PART.finditer(path))
 
 
 def plain(node: Node) -> Any:

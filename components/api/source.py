@@ -90,6 +90,19 @@ class Source:
         node = place(found, at_key=found.depth < len(path)) or self.node
         return Location(self.file, node.line, node.column, self.composed.line(node.line))
 
+    def lines(self, path: Sequence[PathPart]) -> tuple[Location, ...]:
+        """Return where each line of the text at ``path`` begins; none where it does not stand as it was written."""
+        node = find(self.node, path).value
+        if not isinstance(node, ScalarNode):
+            return ()
+        found = []
+        for number in range(len(node.text.splitlines())):
+            (line, column), after = (_inside(node, (number, inner), self.composed) for inner in (0, 1))
+            if after != (line, column + 1):
+                return ()
+            found.append(Location(self.file, line, column, self.composed.line(line)))
+        return tuple(found)
+
     def warn(
         self,
         code: Code,

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from components.api.near import did_you_mean
 from components.errors import ConfigError, Problem
 from components.serving.release import Definition, Release, parse_release
 
@@ -33,6 +34,7 @@ def load_release(name: str) -> Release:
                     f"there is no release {name!r} of the serving stack",
                     path="spec.release",
                     allowed=", ".join(release_names()),
+                    help=did_you_mean(name, release_names()) or "leave `release` out for `default`",
                 )
             ]
         )

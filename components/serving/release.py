@@ -171,6 +171,23 @@ class Release(ReleaseModel):
         """Return the component of this name; KeyError when there is none."""
         return {component.name: component for component in self.components}[name]
 
+    def unfit(self, cluster: str, version: str, *, block: str) -> Problem | None:
+        """Return the problem of a cluster whose Kubernetes is too old for the release; None where it is not.
+
+        ``block`` is the part of its manifest that says the version.
+        """
+        fits = self.constraints.kubernetes
+        if not fits.too_old(version):
+            return None
+        return Problem(
+            "release-unfit",
+            f"release {self.name} needs Kubernetes {fits.minimum} or newer, which cluster {cluster} is not to have:"
+            f" {version}",
+            path=f"spec.cluster.{block}.kubernetesVersion",
+            allowed=f"{fits.minimum} to {fits.maximum}",
+            help="write a newer version, or an older release under `spec.release`",
+        )
+
     def parts_for(self, *, pools: bool) -> tuple[ReleaseComponent, ...]:
         """Return the components of a cluster with or without GPU pools, each after what it depends on."""
         return tuple(component for component in self._ordered() if pools or component.needs is Needs.CLUSTER)

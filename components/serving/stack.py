@@ -9,7 +9,7 @@ import pulumi
 from components.base import Component
 from components.clusters.contract import ClusterOutputs
 from components.clusters.helm import install
-from components.errors import ConfigError, Problem
+from components.errors import ConfigError
 from components.naming import SYSTEM_NAMESPACE
 from components.serving.catalogue import load_definition
 from components.serving.gateway import build_gateway
@@ -63,19 +63,9 @@ class ServingStackArgs:
 
         Raises ConfigError when the cluster's Kubernetes is older than the release needs.
         """
-        versions = release.constraints.kubernetes
-        if versions.too_old(cluster.kubernetes_version):
-            raise ConfigError(
-                [
-                    Problem(
-                        "release-unfit",
-                        f"release {release.name} needs Kubernetes {versions.minimum} or newer, which cluster"
-                        f" {cluster.name} is not to have: {cluster.kubernetes_version}",
-                        path="spec.cluster",
-                        allowed=f"{versions.minimum} to {versions.maximum}",
-                    )
-                ]
-            )
+        unfit = release.unfit(cluster.name, cluster.kubernetes_version, block=cluster.source.lower())
+        if unfit is not None:
+            raise ConfigError([unfit])
         return cls(
             cluster=cluster.name,
             environment=environment,

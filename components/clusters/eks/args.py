@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from components.api.fleet import Fleet
-from components.api.inference_cluster import EksNetwork, NodePool
+from components.api.inference_cluster import NodePool
 from components.canonical import canonical_json
 from components.clusters.contract import ClusterArgs
 from components.clusters.eks import facts
 from components.clusters.eks.identity import AwsIdentity
-from components.clusters.eks.subnets import SubnetPlan, ZoneSubnets, plan_subnets
+from components.clusters.eks.subnets import SubnetPlan, ZoneSubnets, subnets_of
 from components.clusters.pool_facts import PoolFacts
 from components.errors import ConfigError, Problem
 from components.lock_model import HeldPool
@@ -126,7 +126,7 @@ class EksClusterArgs:
         source = manifest.spec.cluster.eks
         assert source is not None, f"{name} is no EKS cluster"
         common = ClusterArgs.from_spec(fleet, name, release=release, stack=stack, held=held)
-        network = _network(source.region, source.network)
+        network = subnets_of(source)
         pools = tuple(
             _pool(pool, index, common.pools[index], fleet, network)
             for index, pool in enumerate(manifest.spec.node_pools)
@@ -138,17 +138,6 @@ class EksClusterArgs:
             pools=pools,
             registry=registry or NO_RULES,
         )
-
-
-def _network(region: str, network: EksNetwork) -> SubnetPlan:
-    """Lay out the subnets; those that the manifest does not write are derived, whatever the model's defaults say."""
-    written = network.model_fields_set
-    return plan_subnets(
-        region,
-        vpc=network.vpc_cidr,
-        public=network.public_subnet_cidrs if "public_subnet_cidrs" in written else (),
-        private=network.private_subnet_cidrs if "private_subnet_cidrs" in written else (),
-    )
 
 
 def _pool(pool: NodePool, index: int, known: PoolFacts, fleet: Fleet, network: SubnetPlan) -> EksPoolArgs:

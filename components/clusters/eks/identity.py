@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from components.api.environment import AwsProvider
 from components.api.fleet import Fleet
+from components.api.nodes import written
 from components.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -55,13 +56,16 @@ class AwsIdentity:
             )
         settings = known.get(credential, AwsProvider())
         if settings.external_id and settings.role_arn:
+            place = fleet.place(fleet.environment.kind, fleet.name)
             raise ConfigError(
                 [
                     Problem(
                         "eks-external-id",
                         f"AWS credentials {credential!r} assume a role with an external id, which `aws eks get-token`"
                         " cannot do, so nothing could be put on the cluster",
-                        path=f"spec.providers.aws.{credential}.externalId",
+                        place.file,
+                        place.line,
+                        path=written(("spec", "providers", "aws", credential, "externalId")),
                         allowed="a profile of the shared AWS configuration that assumes the role",
                     )
                 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from itertools import combinations
 
+from components.api.cluster_source import EksSource
 from components.clusters.eks.facts import NETWORK_MAX_PREFIX, NETWORK_MIN_PREFIX, default_zones
 from components.errors import ConfigError, Problem
 
@@ -50,6 +51,21 @@ class SubnetPlan:
                 ]
             )
         return tuple(subnets for subnets in self.zones if not names or subnets.zone in names)
+
+
+def subnets_of(source: EksSource) -> SubnetPlan:
+    """Lay out a cluster's subnets; what its manifest does not write is derived, whatever the model's defaults say.
+
+    Raises ConfigError like ``plan_subnets``.
+    """
+    network = source.network
+    written = network.model_fields_set
+    return plan_subnets(
+        source.region,
+        vpc=network.vpc_cidr,
+        public=network.public_subnet_cidrs if "public_subnet_cidrs" in written else (),
+        private=network.private_subnet_cidrs if "private_subnet_cidrs" in written else (),
+    )
 
 
 def plan_subnets(

@@ -9,6 +9,7 @@ import pulumi
 from components.api.fleet import Fleet
 from components.api.secrets import set_command
 from components.clusters.contract import ClusterArgs
+from components.clusters.existing.identity import refuse_identity
 from components.errors import ConfigError, Problem
 from components.lock_model import HeldPool
 from components.naming import SYSTEM_NAMESPACE
@@ -55,17 +56,7 @@ class ExistingClusterArgs:
         source = fleet.clusters[name].spec.cluster.existing
         assert source is not None, f"{name} is no existing cluster"
         secret, key = cls.secret_of(fleet, name)
-        if source.identity_secret_ref is not None:
-            raise ConfigError(
-                [
-                    Problem(
-                        "identity-secret-unsupported",
-                        f"cluster {name} adds a cloud identity to its kubeconfig; Berth uses the kubeconfig alone",
-                        path="spec.cluster.existing.identitySecretRef",
-                        allowed="a user of the kubeconfig that has a token, a certificate or an exec command",
-                    )
-                ]
-            )
+        refuse_identity(fleet, name)
         command = set_command(secret, key, stack=stack)
         if kubeconfig is None:
             raise ConfigError(

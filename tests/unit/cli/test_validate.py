@@ -85,14 +85,14 @@ def test_both_places_of_a_name_are_told_alike(project: Path, capsys: pytest.Capt
     assert "the first is at stacks/environments/dev/platform/another.yaml:1" in problem["message"]
 
 
-def test_a_cluster_that_cannot_be_built_is_warned_of_where_it_is_written(
+def test_a_cluster_that_cannot_be_built_is_refused_where_it_is_written(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Planning refuses it with the same words and the same code."""
     write(project / "stacks/environments/dev/platform/far.yaml", GKE)
     code, document = as_json(capsys, "--json")
     (problem,) = document["problems"]
-    assert (code, document["valid"], problem["severity"], problem["code"]) == (0, True, "warning", "source-unsupported")
+    assert (code, document["valid"], problem["severity"], problem["code"]) == (2, False, "error", "source-unsupported")
     assert (problem["line"], problem["column"], problem["path"]) == (6, 13, "spec.cluster.source")
     assert problem["message"] == "cluster far: this Berth cannot build clusters on GKE yet"
 
