@@ -12,6 +12,8 @@ _WORDS: dict[Op, tuple[str, Style]] = {
     Op.DELETE_REPLACED: ("deleted the old", "remove"),
     Op.IMPORT: ("imported", "add"),
 }
+_LET_GO: tuple[str, Style] = ("let go of", "dim")
+"""It leaves the state and stays where it is, as with namespaces on clusters that Berth did not make."""
 
 
 class Progress:
@@ -31,7 +33,7 @@ class Progress:
     def event(self, event: Event) -> None:
         """Print a resource that is done; planned ones are shown in the plan."""
         if isinstance(event, StepEnds) and not event.planning and event.step.custom:
-            word = _WORDS.get(event.step.op)
+            word = _LET_GO if event.step.lets_go else _WORDS.get(event.step.op)
             if word:
                 self._sinks.talk([line("  ", Span(word[0], word[1]), f" {event.step.type} {event.step.name}")])
         elif isinstance(event, StepFails):

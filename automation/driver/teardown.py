@@ -66,7 +66,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
         session.reporter.phase(f"deleting stack {stack}")
         kept = retained_lines(checkpoint)
         applied = session.runner.destroy(stack, continue_on_error=True, listener=session.reporter.event)
-        deleted += sum(step.op.removes and step.custom and not step.retained for step in applied.steps)
+        deleted += sum(step.deletes for step in applied.steps)
         if applied.ok:
             retained += kept
             noted = known_orphans(session.runner, stack)

@@ -1,7 +1,7 @@
 """From what the driver knows to what is shown: fills the frozen views that renderers and machines read."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from automation.driver.applier import Report
@@ -14,7 +14,7 @@ from automation.driver.renamed import renamed_clusters
 from automation.driver.session import Session
 from automation.driver.target_file import lock_notes
 from automation.engine.events import Op, PolicyFinding, ResourceStep
-from automation.engine.runner import Preview
+from automation.engine.runner import Outcome, Preview
 from automation.engine.versions import VersionChange
 from automation.planning.step import Step, StepSummary
 from automation.render.observation import in_short
@@ -67,7 +67,7 @@ def plan_view(session: Session, plan: Plan) -> PlanView:
         steps=tuple(step_view(each) for each in plan.steps),
         front_doors=tuple(front_door_views(plan)),
         upgrades=tuple(map(upgrade_view, plan.upgrades)),
-        counts=_counts(preview.changes for preview in previews.values()),
+        counts=_counts(previews.values()),
         resources=tuple(
             view
             for stack, each in previews.items()
@@ -234,7 +234,7 @@ def resource_views(stack: StackName, steps: Iterable[ResourceStep]) -> Iterable[
         op = _OPS.get(step.op)
         if op is None or op == "same":
             continue
-        if op == "delete" and step.retained:
+        if step.op is Op.DELETE and step.lets_go:
             op = "retain"
         yield ResourceView(
             op=op,
@@ -246,14 +246,14 @@ def resource_views(stack: StackName, steps: Iterable[ResourceStep]) -> Iterable[
         )
 
 
-def _counts(all_changes: Iterable[Mapping[Op, int]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for changes in all_changes:
-        for op, number in changes.items():
-            name = _OPS.get(op)
-            if name:
-                counts[name] = counts.get(name, 0) + number
-    return dict(sorted(counts.items()))
+def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """Count resources by operation, as they are shown: to the engine it is a deletion too when the state lets go."""
+    counts: Counter[str] = Counter()
+    for each in outcomes:
+        counts.update({_OPS[op]: number for op, number in each.changes.items() if op in _OPS})
+        left = sum(step.op is Op.DELETE and step.lets_go for step in each.steps)
+        counts.update({"delete": -left, "retain": left} if left else {})
+    return {op: number for op, number in sorted(counts.items()) if number}
 
 
 def policy_view(previews: Iterable[Preview]) -> PolicySummaryView:
@@ -382,7 +382,7 @@ def up_view(session: Session, plan: Plan, report: Report, extra: Iterable[str] =
             AppliedStepView(
                 kind=each.kind.value,
                 stack=str(each.stack),
-                counts=_counts([each.applied.changes]),
+                counts=_counts([each.applied]),
                 seconds=round(each.applied.seconds, 1),
                 failures=tuple(failure_view(name, text) for name, text in sorted(each.failures.items())),
             )

@@ -155,6 +155,16 @@ class ResourceStep:
         """Whether the resource is itself a provider."""
         return self.type.startswith(PROVIDER_PREFIX)
 
+    @property
+    def deletes(self) -> bool:
+        """Whether a resource goes away; the engine calls it a deletion too when the state only lets go of one."""
+        return self.op.removes and self.custom and not self.retained
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether a resource only leaves the state, because it was made to be left when it is not wanted any more."""
+        return self.op.removes and self.custom and self.retained
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

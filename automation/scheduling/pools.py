@@ -20,7 +20,7 @@ from automation.scheduling.room import RoomExplainer
 from automation.scheduling.snapshot import Cluster, FabricNeed, Pool, Purchase
 from automation.scheduling.verdict import FABRIC_LINES, Code, PoolVerdict
 from automation.scheduling.work import Work
-from components.cel.environment import MINORS
+from components.cel.environment import MINORS, written_minor
 
 Found = tuple[PoolVerdict, ...]
 """What an engine would find on the pools of a cluster, in their order."""
@@ -237,11 +237,20 @@ def _closest(verdicts: Sequence[PoolVerdict]) -> PoolVerdict:
 
 
 def _runs(cluster: Cluster) -> str:
-    """Say what Kubernetes a cluster has; where nobody knows, what to do about that."""
+    """Say what Kubernetes a cluster has or is to have, and who says so; where nobody knows, what to do about that."""
     version = cluster.versions.api_server
     if version is None:
         return f"nobody says what {cluster.name} runs: write its `kubernetesVersion`, or observe it"
-    return f"{cluster.name} runs {version}"
+    if not written_minor(version.text):
+        return (
+            f"{cluster.name} is said to run `{version}`, which names no minor and counts as {cluster.minor}: write a"
+            " version, or observe it"
+        )
+    if version.seen is not None:
+        return f"{cluster.name} runs {version}"
+    if cluster.to_be_made:
+        return f"{cluster.name} is to run {version}"
+    return f"{cluster.name} runs {version}, as its manifest says"
 
 
 def _ways_out(work: Work) -> str:

@@ -232,10 +232,14 @@ class Cluster:
     """When its nodes were last observed; None when only the manifests speak."""
     not_ready_since: datetime | None = None
     """Since when it has not been ready without a break; None when it is, or when nobody knows."""
-
     zone: str = ""
     """Where it lies in one zone and says so; a fact for readers, replicas are spread by cluster and region."""
     versions: Versions = Versions()
+
+    @property
+    def to_be_made(self) -> bool:
+        """Whether Berth is still to make it, so that all of it is only what its manifest says."""
+        return self.state is ClusterState.PLANNED and self.source != "Existing"
 
     @property
     def minor(self) -> str:
@@ -248,15 +252,15 @@ class Cluster:
         who = (("API server", self.versions.api_server, API_SERVER), ("oldest kubelet", self.versions.kubelet, KUBELET))
         for name, version, floor in who:
             if version is not None and older(version.text, floor):
-                return f"its {name} is {version}, and device claims need {words_of(floor)} or newer"
+                verb = "is" if version.seen or not self.to_be_made else "is to be"
+                return f"its {name} {verb} {version}, and device claims need {words_of(floor)} or newer"
         return ""
 
     def is_stuck(self, now: datetime, dwell: timedelta | None) -> bool:
         """Whether it has not been ready for so long that its replicas should move; with no time to wait, at once."""
         if self.state is not ClusterState.NOT_READY or dwell is None:
             return False
-        since = self.not_ready_since
-        return not dwell if since is None else now - since >= dwell
+        return not dwell if self.not_ready_since is None else now - self.not_ready_since >= dwell
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,10 +373,7 @@ class Snapshot:
 
     @property
     def counted(self) -> tuple[Cluster, ...]:
-        """The clusters as they count: without what was seen too long ago, and without refusals that have expired.
-
-        Under ``Compatible`` no refusal counts: the predecessor remembers none.
-        """
+        """The clusters as they count: without what was seen too long ago, and without refusals that have expired."""
         return tuple(map(self._counted, self.clusters))
 
     def sight(self, cluster: Cluster) -> str:
@@ -386,13 +387,13 @@ class Snapshot:
 
     def _counted(self, cluster: Cluster) -> Cluster:
         stale = cluster.seen is not None and not self.options.counts(cluster.seen, self.now)
-        forgets = self.options.strategy is Strategy.COMPATIBLE
+        forgets = self.options.strategy is Strategy.COMPATIBLE  # the predecessor remembers no refusal
         late = [each for each in cluster.versions.all if each.seen and not self.options.counts(each.seen, self.now)]
         if not stale and not late and not any(pool.refused for pool in cluster.pools):
             return cluster
         pools = []
         for pool in cluster.pools:
             counts = pool.refused is not None and pool.refused.until > self.now and not forgets
-            observed = None if stale else pool.observed
-            pools.append(replace(pool, observed=observed, refused=pool.refused if counts else None))
+            refused = pool.refused if counts else None
+            pools.append(replace(pool, observed=None if stale else pool.observed, refused=refused))
         return replace(cluster, pools=tuple(pools), versions=cluster.versions.without(late))

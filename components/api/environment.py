@@ -107,7 +107,8 @@ class EnvironmentSpec(Ruled):
     """The settings of an environment."""
 
     layout: Literal["Single", "PerCluster"] = "Single"
-    """`Single`: one Pulumi stack holds everything. `PerCluster`: one for the front doors and one for each cluster."""
+    """`Single`: one Pulumi stack holds everything. `PerCluster`: one holds the clusters of `frontDoors` and all routes,
+    and every other cluster has one of its own."""
 
     front_doors: Annotated[Items[DnsLabel], distinct("the cluster")] = ()
     """Names of the clusters that carry a public gateway. They need no GPU pools."""

@@ -20,7 +20,7 @@ from components.api.nodes import PathPart
 from components.api.reading import Reading
 from components.api.selectors import SPEC, requests
 from components.cel.device import DeviceView
-from components.cel.environment import minor_of
+from components.cel.environment import minor_of, written_minor
 from components.cel.problem import Position, SelectorError
 from components.cel.selector import Outcome, compile_selector, first_minor_that_takes
 from components.cel.selector import Selector as CompiledSelector
@@ -267,9 +267,10 @@ class Placeability:
 
     def _answers(self, request: DeviceRequest, cluster: InferenceCluster, pool: NodePool) -> _Answers:
         minor = minor_of(cluster.kubernetes_version)
-        key = (request.selectors, pool.class_name, minor)
+        known = bool(written_minor(cluster.kubernetes_version))
+        key = (request.selectors, pool.class_name, minor, known)
         if key not in self._selected:
-            self._selected[key] = _selected(request, self.devices.get(pool.class_name, ()), minor)
+            self._selected[key] = _selected(request, self.devices.get(pool.class_name, ()), minor, known=known)
         return self._selected[key]
 
 
@@ -303,6 +304,7 @@ def _kind(cluster: InferenceCluster) -> tuple[Any, ...]:
         tuple((pool.class_name, pool.most_nodes, pool.purchase == "Spot") for pool in cluster.spec.node_pools),
         cluster.spec.removing or cluster.spec.lost,
         minor_of(cluster.kubernetes_version),
+        bool(written_minor(cluster.kubernetes_version)),
         cluster.source,
         block.cache if isinstance(block, ExistingSource) else None,
     )
@@ -321,8 +323,11 @@ def _asked(deployment: ModelDeployment) -> Iterator[_Asked]:
                 yield _Asked(engine.name, engine.copies * member.pods, member.node_selector.devices)
 
 
-def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _Answers:
-    """Ask every selector of a request of every device; one that an older cluster refuses selects nothing there."""
+def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str, *, known: bool) -> _Answers:
+    """Ask every selector of a request of every device; one that an older cluster refuses selects nothing there.
+
+    With ``known`` the cluster names its minor; else it only counts as one of ``minor``.
+    """
     selectors: list[CompiledSelector] = []
     for number, selector in enumerate(request.selectors):
         try:
@@ -330,7 +335,8 @@ def _selected(request: DeviceRequest, offers: Sequence[_Offer], minor: str) -> _
         except SelectorError as error:
             needs = first_minor_that_takes(selector.cel or "", after=minor)
             newer = f", and {needs} would take it" if needs else ""
-            message = f"Kubernetes {minor} refuses it{newer}: {error.message}"
+            whose = "" if known else " (what a cluster counts as that names no minor)"
+            message = f"Kubernetes {minor}{whose} refuses it{newer}: {error.message}"
             return _Answers((), _Stop(number, message, error.position))
     kinds: list[int] = []
     stops: list[_Stop] = []

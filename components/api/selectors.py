@@ -17,7 +17,7 @@ from components.api.model_deployment import DeviceRequest, ModelDeployment
 from components.api.near import did_you_mean
 from components.api.nodes import PathPart
 from components.api.reading import Reading
-from components.cel.environment import DEFAULT_MINOR, MINORS, environment, minor_of
+from components.cel.environment import DEFAULT_MINOR, MINORS, environment, minor_of, written_minor
 from components.cel.failing import FailingCall, failing_calls
 from components.cel.problem import Position, SelectorError
 from components.cel.selector import compile_selector, first_minor_that_takes
@@ -95,7 +95,7 @@ def _words(expression: str, refusal: SelectorError, clusters: Mapping[str, str])
     needs = first_minor_that_takes(expression, after=minor)
     if not needs:
         return f"the selector does not compile: {refusal.message}", _hint(refusal, minor)
-    newest = f" (the newest is `{cluster}` with {minor})" if cluster else ""
+    newest = f" (the newest is {cluster})" if cluster else ""
     return (
         f"the selector needs Kubernetes {needs}, and no cluster is said to have it: {refusal.message}",
         f"upgrade a cluster{newest}, or write the `kubernetesVersion` of one that has it",
@@ -103,11 +103,15 @@ def _words(expression: str, refusal: SelectorError, clusters: Mapping[str, str])
 
 
 def _clusters_by_minor(reading: Reading) -> dict[str, str]:
-    """Return the minors of the clusters, newest first, each with a cluster that says so if one does; never none."""
+    """Return the minors of the clusters, newest first, each with words for a cluster that says its own; never none.
+
+    A cluster that names no minor (it says nothing, or a channel such as `latest`) is judged as one of the oldest, and
+    is not said to be one.
+    """
     found: dict[str, str] = {}
     for _, cluster in reading.documents(InferenceCluster):
-        minor = minor_of(cluster.kubernetes_version)
-        found[minor] = found.get(minor) or (cluster.name if cluster.kubernetes_version else "")
+        minor, own = minor_of(cluster.kubernetes_version), written_minor(cluster.kubernetes_version)
+        found[minor] = found.get(minor) or (f"`{cluster.name}` with {own}" if own else "")
     return {minor: found[minor] for minor in reversed(MINORS) if minor in found} or {DEFAULT_MINOR: ""}
 
 

@@ -168,3 +168,9 @@ def minor_of(version: str) -> str:
     found = _VERSION.match(version)
     number = int(found[1]) if found else 0
     return max(((known, minor) for known, minor in _NUMBERS if known <= number), default=(0, DEFAULT_MINOR))[1]
+
+
+def written_minor(version: str) -> str:
+    """Write the minor that a version names (``1.33`` of ``v1.33.2``); empty for what names none, such as ``latest``."""
+    found = _VERSION.match(version)
+    return f"1.{found[1]}" if found else ""

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from components.checks.versions import numbers_of
 from components.clusters.chart import Chart
 from components.errors import ConfigError, Problem
 from components.model_words import in_words, place_of
@@ -37,7 +38,7 @@ class Needs(StrEnum):
 class VersionRange(ReleaseModel):
     """Versions from ``minimum`` to ``maximum``, both included, compared by major and minor.
 
-    A version that is not known (empty) is neither too old nor too new.
+    A version that nobody can read (empty, or a channel such as ``latest``) is neither too old nor too new.
     """
 
     minimum: str
@@ -45,11 +46,11 @@ class VersionRange(ReleaseModel):
 
     def too_old(self, version: str) -> bool:
         """Whether ``version`` is before the minimum: something would not work."""
-        return bool(version) and _minor(version) < _minor(self.minimum)
+        return (_minor(version) or _minor(self.minimum)) < _minor(self.minimum)
 
     def too_new(self, version: str) -> bool:
         """Whether ``version`` is after the maximum: nobody has looked."""
-        return bool(version) and _minor(version) > _minor(self.maximum)
+        return (_minor(version) or _minor(self.maximum)) > _minor(self.maximum)
 
 
 class Constraints(ReleaseModel):
@@ -273,7 +274,6 @@ def _reaches(component: ReleaseComponent, parts: Mapping[str, ReleaseComponent])
                 raise ValueError(f"{component.name} is for every cluster and depends on {name}, which is not")
 
 
-def _minor(version: str) -> tuple[int, int]:
-    major, _, rest = version.removeprefix("v").partition(".")
-    minor = rest.partition(".")[0]
-    return (int(major) if major.isdecimal() else 0, int(minor) if minor.isdecimal() else 0)
+def _minor(version: str) -> tuple[int, ...]:
+    """Return major and minor; nothing of a version that cannot be read."""
+    return numbers_of(version)[:2]

@@ -103,8 +103,8 @@ class ServingStack(Component):
         versions = args.release.constraints.kubernetes
         if versions.too_new(cluster.kubernetes_version):
             pulumi.log.warn(
-                f"release {args.release.name} was put together for Kubernetes up to {versions.maximum}; this cluster"
-                f" has {cluster.kubernetes_version}",
+                f"release {args.release.name} was put together for Kubernetes up to {versions.maximum}; the manifest of"
+                f" this cluster says {cluster.kubernetes_version}",
                 resource=self,
             )
         definitions = self._definitions()

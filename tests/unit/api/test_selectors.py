@@ -196,6 +196,38 @@ def test_what_no_cluster_is_new_enough_for_says_what_it_needs() -> None:
     assert pointed(problem).startswith("lists.range")
 
 
+CHANNEL = Edit(
+    "east",
+    "source: EKS\n    eks:\n      region: us-east-1",
+    "source: GKE\n    gke:\n      region: us-east-1\n      kubernetesVersion: latest",
+)
+OLDEST = Edit("east", "region: us-east-1", "region: us-east-1\n      kubernetesVersion: '1.33'")
+
+
+def test_a_cluster_that_names_no_minor_is_not_said_to_have_one() -> None:
+    """It is judged as one of the oldest; one older than all of them has its own."""
+    refused = [each for each in load(Edit("qwen", CEL, RANGED), CHANNEL).errors if each.code == Code.SELECTOR_INVALID]
+    assert [each.help for each in refused] == ["upgrade a cluster, or write the `kubernetesVersion` of one that has it"]
+    (older,) = load(Edit("qwen", CEL, RANGED), OLDEST).errors
+    assert "(the newest is `east` with 1.33)" in older.help
+
+
+UNSAID = Edit(
+    "east",
+    "source: EKS\n    eks:\n      region: us-east-1",
+    "source: Existing\n    existing: {secretRef: {name: east-kubeconfig}, cache: {storageClassName: shared}}",
+)
+
+
+def test_a_cluster_that_names_no_minor_only_counts_as_the_oldest() -> None:
+    """The warning does not say that it has that one."""
+    problems = load(Edit("qwen", CEL, RANGED), UNSAID, **{"platform/west.yaml": NEWER}).problems
+    (warning,) = [each for each in problems if each.code == Code.DEPLOYMENT_UNPLACEABLE]
+    assert (
+        "Kubernetes 1.34 (what a cluster counts as that names no minor) refuses it, and 1.35 would" in warning.message
+    )
+
+
 def test_where_the_clusters_that_are_asked_for_are_too_old_the_warning_says_so() -> None:
     """Another cluster takes the selector, so it is right; its deployment selects only the older one."""
     (problem,) = load(Edit("qwen", CEL, RANGED), OLDER, **{"platform/west.yaml": NEWER}).problems

@@ -11,6 +11,8 @@ from jsonschema import Draft202012Validator
 from automation.cli.init import SCHEMA_FILE
 from automation.cli.main import run
 from automation.render.manifest_schema import manifest_schema
+from stacks.environment import read_environment
+from stacks.shard import shards
 
 _MODELINE = re.compile(r"^# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
 
@@ -100,6 +102,20 @@ def test_every_file_says_what_it_is_for(project: Path) -> None:
         lines = [line for line in file.read_text().splitlines() if line.startswith("# ") and "$schema" not in line]
         assert lines, file.name
         assert "{" not in "".join(lines)
+
+
+def test_the_words_of_layouts_are_what_happens(project: Path) -> None:
+    """A cluster of the front doors has no stack of its own."""
+    assert run(["init", "lab"]) == 0
+    file = project / "stacks/environments/lab/environment.yaml"
+    text = file.read_text()
+    words = " ".join(text.replace("#", " ").split())
+    assert "PerCluster: one stack holds the clusters of frontDoors" in words
+    assert "every other cluster has a stack of its own" in words
+    file.write_text(text.replace("layout: Single", "layout: PerCluster"))
+    fleet = read_environment(file.parent)[0].raise_if_errors()
+    assert fleet.clusters.keys() == set(fleet.environment.spec.front_doors)
+    assert [str(each.stack) for each in shards(fleet)] == ["lab"]
 
 
 def test_a_second_environment_renews_the_schema_and_nothing_else(project: Path) -> None:

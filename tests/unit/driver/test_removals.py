@@ -1,7 +1,11 @@
 """Taking things away: a whole environment, a lost cluster, the stack of a cluster that is gone."""
 
+from collections import Counter
+
 import pytest
 
+from automation.cli.progress import Progress
+from automation.cli.sinks import Sinks
 from automation.driver.teardown import Teardown, tear_down
 from automation.driver.view import plan_view
 from components.errors import ResourceFailed
@@ -31,6 +35,31 @@ def test_a_teardown_takes_everything_and_the_stacks(split: FakeDriver) -> None:
 def test_namespaces_on_clusters_that_stay_are_said_to_stay(driver: FakeDriver) -> None:
     """Deleting one deletes every volume claim in it; a person must know that it is there."""
     assert "NamespacePatch a/ml-namespace on cluster a" in destroy(driver).retained
+
+
+def test_what_is_left_is_neither_counted_nor_shown_as_deleted(
+    driver: FakeDriver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for every deletion, and as many in the end; what stays is let go of."""
+    driver.heard.events.clear()
+    done = destroy(driver)
+    shown = Progress(Sinks())
+    for event in driver.heard.events:
+        shown.event(event)
+    lines = [line.split() for line in capsys.readouterr().err.splitlines()]
+    assert sum(line[0] == "deleted" for line in lines) == done.deleted
+    left = [line for line in lines if line[:3] == ["let", "go", "of"]]
+    assert len(left) == len(done.retained) > 0
+    assert all(line[3].endswith(":NamespacePatch") for line in left)
+
+
+def test_a_plan_counts_what_it_lets_go_of_apart(driver: FakeDriver) -> None:
+    """The count of deletions is that of the lines that say so, and so is that of the run."""
+    driver.remove("models/search/embed.yaml")
+    view = plan_view(driver.session, driver.plan())
+    ops = Counter(each.op for each in view.resources)
+    assert ops["retain"] > 0
+    assert {op: view.counts[op] for op in ("delete", "retain")} == {op: ops[op] for op in ("delete", "retain")}
 
 
 def test_a_teardown_that_fails_leaves_the_rest_for_the_next(driver: FakeDriver) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from automation.scheduling.reason import Reason
 from automation.scheduling.schedule import Schedule, schedule
-from automation.scheduling.snapshot import Cluster, Options, Snapshot, Strategy, Version, Versions
+from automation.scheduling.snapshot import Cluster, ClusterState, Options, Snapshot, Strategy, Version, Versions
 from automation.scheduling.verdict import Code
 from tests.unit.scheduling.builder import NOW, cluster, deployment, engine, live, member, nic, plan, pool, where
 
@@ -38,7 +38,7 @@ def test_it_matches_on_the_newer_cluster_and_is_refused_on_the_older(strategy: S
     found = made(mixed(), Options(strategy=strategy))
     assert where(found) == ["d@b/0"]
     verdict = found.trace["ml", "d"].verdict("a")
-    assert (verdict.code, verdict.message) == (Code.SELECTOR_TOO_NEW, f"{SAYS}a runs v1.34.4")
+    assert (verdict.code, verdict.message) == (Code.SELECTOR_TOO_NEW, f"{SAYS}a runs v1.34.4, as its manifest says")
     assert [(each.code, each.request, each.expression) for each in verdict.pools] == [
         (Code.SELECTOR_TOO_NEW, "gpu", NEW)
     ]
@@ -58,10 +58,27 @@ class Known:
     name: str
     versions: Versions
     words: str
+    state: ClusterState = ClusterState.READY
+    source: str = "Existing"
 
 
 KNOWN = [
     Known("seen", Versions(api_server=Version("v1.34.4", NOW)), "a runs v1.34.4, as seen at 2026-01-01 00:00 UTC"),
+    Known("to be made", at("1.34"), "a is to run 1.34", ClusterState.PLANNED, "EKS"),
+    Known(
+        "in the middle of its creation, and seen",
+        Versions(Version("v1.34.4", NOW)),
+        "a runs v1.34.4, as seen at 2026-01-01 00:00 UTC",
+        ClusterState.PLANNED,
+        "EKS",
+    ),
+    Known("to be taken into the fleet", at("1.34"), "a runs 1.34, as its manifest says", ClusterState.PLANNED),
+    Known(
+        "a channel",
+        at("latest"),
+        "a is said to run `latest`, which names no minor and counts as 1.34: write a version, or observe it",
+        source="GKE",
+    ),
     Known("nothing", Versions(), "nobody says what a runs: write its `kubernetesVersion`, or observe it"),
     Known(
         "seen too long ago",
@@ -74,7 +91,8 @@ KNOWN = [
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
 def test_the_refusal_says_what_is_known_of_the_cluster(case: Known) -> None:
     """A cluster of which nobody says anything is taken for the oldest minor: a wrong match would be worse."""
-    found = made([replace(mixed()[0], versions=case.versions)], Options(observation_age=timedelta(days=1)))
+    one = replace(mixed()[0], versions=case.versions, state=case.state, source=case.source)
+    found = made([one], Options(observation_age=timedelta(days=1)))
     assert not where(found)
     assert found.trace["ml", "d"].verdict("a").message == SAYS + case.words
 

@@ -7,7 +7,7 @@ import pytest
 
 from automation.scheduling.reason import Reason
 from automation.scheduling.schedule import schedule
-from automation.scheduling.snapshot import Cluster, Options, Snapshot, Version, Versions
+from automation.scheduling.snapshot import Cluster, ClusterState, Options, Snapshot, Version, Versions
 from automation.scheduling.verdict import Code
 from components.lock import Phase
 from tests.unit.scheduling.builder import NOW, cluster, deployment, engine, evaluate, live, member, plan, pool, where
@@ -54,3 +54,6 @@ def test_the_refusal_says_when_it_was_seen() -> None:
     declared = replace(seen, versions=OLD)
     message = plan([declared], [deployment("d")]).trace["ml", "d"].verdict("a").message
     assert message == "its API server is v1.33.1, and device claims need 1.34 or newer"
+    planned = replace(declared, state=ClusterState.PLANNED, source="EKS")
+    message = plan([planned], [deployment("d")]).trace["ml", "d"].verdict("a").message
+    assert message == "its API server is to be v1.33.1, and device claims need 1.34 or newer"

@@ -76,6 +76,7 @@ def test_an_unknown_release_is_refused_with_those_there_are() -> None:
         ("v1.36.1+3", False, False),
         ("1.37", False, True),
         ("", False, False),
+        ("latest", False, False),
     ],
 )
 def test_a_release_knows_which_kubernetes_it_was_put_together_for(version: str, old: bool, new: bool) -> None:
