@@ -63,15 +63,16 @@ def test_an_upgrade_is_planned_with_both_versions(older: FakeDriver) -> None:
     assert older.plan().empty
 
 
-def test_a_downgrade_is_refused_by_whoever_plans(older: FakeDriver) -> None:
-    """A plan, a run and a schedule alike; whoever looks or tears down is told and not stopped."""
+def test_a_downgrade_is_refused_by_whoever_plans(older: FakeDriver, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan, a run and whoever only places alike; whoever looks or tears down is told and not stopped."""
     write(older, "1.34", "1.33")
     problem = refused(older)
     assert problem.code == "kubernetes-downgrade"
     assert f"/{FILE}:" in problem.where
     assert problem.text[problem.column - 1 :] == '"1.33"'
-    for verb in ("plan", "schedule"):
+    for verb in ("plan", "capacity"):
         assert older.berth(verb, "-e", "dev") == 2
+        assert "kubernetes-downgrade" in capsys.readouterr().err
     older.heard.notes.clear()
     older.read(create=False, lenient=True)
     assert any("a control plane never goes back" in note for note in older.heard.notes)
