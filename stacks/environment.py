@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from components.api.load import LoadResult, load_fleet
+from components.clusters.machines import gpus_by_machine
 from components.clusters.sources import SOURCES
 from components.errors import DriverError, LockError
 from components.lock import PLATFORM_FILE, Lock, dump_lock, load_lock
@@ -54,6 +55,7 @@ def read_manifests(folder: Path, *, over: Sequence[Path] = ()) -> LoadResult:
         name=folder.name,
         shown=lambda path: shown_path(folder / path),
         sources=SOURCES.keys(),
+        machines=gpus_by_machine(),
         over=[(str(path.absolute()), read_file(path)) for path in over],
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from components.api.load import SUFFIXES, LoadResult, is_manifest, load_fleet
+from components.clusters.machines import gpus_by_machine
 from components.clusters.sources import SOURCES
 from components.errors import ConfigError, Problem, UsageError
 from stacks.manifest_files import LOCK_FOLDER, ignored, is_ignored, read_file, walk
@@ -57,6 +58,7 @@ class Given:
             complete=bool(self.environment),
             shown=self.shown,
             sources=SOURCES.keys(),
+            machines=gpus_by_machine(),
         )
 
     def shown(self, name: str) -> str:

@@ -18,8 +18,9 @@ from components.api.cluster_source import (
     Source,
     VultrSource,
 )
+from components.api.codes import Code
 from components.api.conditions import Schema, Together, equal
-from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_schema, pool_violations
+from components.api.node_pool import CapacityBlock, Fabric, NodePool, pool_schema, pool_violations, region_meant
 from components.api.rules import DnsLabel, Violation, distinct, duplicates, within
 from components.api.stack_override import Overrides
 
@@ -57,6 +58,13 @@ class Taint(Model):
 
 
 def _pools(spec: "InferenceClusterSpec") -> Iterator[Violation]:
+    source = spec.cluster.source
+    meant = region_meant(source, spec.cluster.region, spec.node_pools)
+    if meant:
+        message = f"`{spec.cluster.region}` is no region of {source}, and the zones of the pools are in `{meant}`"
+        path = ("cluster", source.lower(), "region")
+        yield Violation(Code.ZONE_INVALID, message, path, hint=f"did you mean `{meant}`?")
+        return
     for index, pool in enumerate(spec.node_pools):
         found = pool_violations(pool, spec.cluster.source, spec.cluster.block)
         yield from within("nodePools", within(index, found))

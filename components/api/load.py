@@ -82,6 +82,7 @@ def load_fleet(
     complete: bool = True,
     shown: Callable[[str], str] = str,
     sources: Collection[str] | None = None,
+    machines: Mapping[str, Mapping[str, int]] | None = None,
     over: Iterable[tuple[str, bytes]] = (),
 ) -> LoadResult:
     """Read an environment's files.
@@ -89,10 +90,11 @@ def load_fleet(
     ``name`` is the folder's name, which the Environment must bear; empty skips that check. With ``complete`` false the
     files are only some of an environment: a reference that leads outside is a warning, and no Environment is needed.
     ``shown`` says how a path is written in problems.
-    ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of. Documents of the
+    ``sources`` are the sources of clusters that can be built; a cluster from another one is warned of. ``machines`` are
+    the machine types that are known, by source, each with its GPUs; another one is warned of. Documents of the
     files in ``over`` stand in for those of the same kind, namespace and name.
     """
-    loader = _Loader(name=name, complete=complete, shown=shown, sources=sources)
+    loader = _Loader(name=name, complete=complete, shown=shown, sources=sources, machines=machines)
     return loader.load(files, over)
 
 
@@ -117,11 +119,13 @@ class _Loader:
         complete: bool,
         shown: Callable[[str], str],
         sources: Collection[str] | None,
+        machines: Mapping[str, Mapping[str, int]] | None,
     ) -> None:
         self.name = name
         self.complete = complete
         self.shown = shown
         self.buildable = sources
+        self.machines = machines or {}
         self.problems: list[Problem] = []
         self.sources: list[Source] = []
         self.unread: set[str] = set()
@@ -146,6 +150,7 @@ class _Loader:
             sound=sound,
             unnamed=frozenset(unnamed),
             buildable=self.buildable,
+            machines=self.machines,
         )
         check_references(reading)
         return self._result(first, environment)

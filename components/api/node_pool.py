@@ -1,7 +1,7 @@
 """A GPU pool of a cluster, and what each cloud demands of one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -144,6 +144,22 @@ _CLOUDS: Final[dict[str, _Cloud]] = {
     "Vultr": _Cloud(least=1, minimum_needs_maximum=True),
 }
 """The names of pools of AKS are from its API's own pattern; the other rules are the predecessor's child schemas."""
+
+
+_REGION: Final = {"EKS": "[a-z]{2,5}(-[a-z]+)+-[0-9]", "GKE": "[a-z]+(-[a-z]+)+[0-9]{1,2}"}
+"""How the clouds with zones in regions write a region."""
+
+_ZONE_END: Final = {"EKS": "[a-z]", "GKE": "-[a-z]"}
+
+
+def region_meant(source: str, region: str, pools: Iterable["NodePool"]) -> str:
+    """Return the region that all zones of the pools are in, where the cluster's own is no region; else nothing."""
+    if source not in _REGION or re.fullmatch(_REGION[source], region):
+        return ""
+    zone = f"({_REGION[source]}){_ZONE_END[source]}"
+    found = [re.fullmatch(zone, each) for pool in pools for each in pool.zones]
+    regions = {each[1] for each in found if each}
+    return regions.pop() if all(found) and len(regions) == 1 else ""
 
 
 def pool_violations(pool: NodePool, source: Source, block: object) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
 """Everything that one load has read, as the checks between documents see it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -33,6 +33,8 @@ class Reading:
     sound: bool = True
     unnamed: frozenset[tuple[str, str]] = frozenset()
     buildable: Collection[str] | None = None
+    machines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """GPUs by source and machine type, as far as they are known."""
     by_kind: dict[type[Document], list[tuple[Source, Any]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from components.api.inference_gateway import InferenceGateway
 from components.api.model_cache import ModelCache
 from components.api.model_deployment import ModelDeployment
 from components.api.reading import Reading
+from components.api.recipes import check_recipes
 from components.api.secrets import secret_uses
 from components.api.selectors import check_selectors
 from components.api.source import Source
@@ -38,6 +39,7 @@ def check_references(reading: Reading) -> None:
     _same_kubeconfig(reading)
     _front_doors(reading)
     _secrets(reading)
+    check_recipes(reading, reading.machines)
     advise(reading, check_selectors(reading))
 
 

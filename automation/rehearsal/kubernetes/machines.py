@@ -1,17 +1,17 @@
 """The GPU machines that nodes can look like: what clouds rent out, and what the drivers publish of them.
 
-The table is ``machines.csv``, with its sources. It holds NVIDIA GPUs whose product name and memory were seen as the
-driver tells them; others would have to be made up, and a selector that matches something made up proves nothing.
+The table is ``components/clusters/machines.csv``, with its sources. It holds NVIDIA GPUs whose product name and memory
+were seen as the driver tells them; others would have to be made up, and a selector that matches something made up
+proves nothing.
 """
 
-import csv
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from components.clusters.machines import rows
 from components.errors import UsageError
 
 
@@ -84,8 +84,6 @@ class Machine:
 @functools.cache
 def machines() -> Mapping[tuple[str, str, str], Machine]:
     """Read the table, by cloud, machine type and preset (empty except for Nebius)."""
-    text = files("automation.rehearsal.kubernetes").joinpath("machines.csv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
     found = (
         Machine(
             cloud=row["cloud"],
@@ -99,7 +97,7 @@ def machines() -> Mapping[tuple[str, str, str], Machine]:
             fabric=row["fabric"],
             efa=int(row["efa"]),
         )
-        for row in csv.DictReader(lines)
+        for row in rows()
     )
     return MappingProxyType({(each.cloud, each.name, each.preset): each for each in found})
 
