@@ -15,8 +15,9 @@ from automation.engine.language_host.packages import required_plugins
 from automation.engine.toolchain.backend import GIVE_ONE, NAME_ONE, backend_of, is_managed, passphrase_fault
 from automation.engine.toolchain.build import go_version
 from automation.engine.toolchain.ensure import locate
-from automation.engine.toolchain.finding import Check, Status
+from automation.engine.toolchain.finding import INSTALLING, Check, Status
 from automation.engine.toolchain.host import find_host, is_ours
+from automation.engine.toolchain.install import underway
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.requirements import Requirement, requirements
 from automation.engine.toolchain.tool import Tool
@@ -64,7 +65,9 @@ def engine(layout: Layout, environ: Mapping[str, str], *, simulated: bool) -> It
     except UsageError as error:
         yield Check("Pulumi CLI", Status.PROBLEM, error.summary, want, error.help)
         return
-    if toolchain is None:
+    if toolchain is None and (far := underway(PULUMI, layout)):
+        yield Check("Pulumi CLI", Status.PROBLEM, far, want, INSTALLING)
+    elif toolchain is None:
         reasons = "; ".join(failures.values()) or "none installed"
         yield Check("Pulumi CLI", Status.PROBLEM, reasons, want, _INSTALL)
     else:

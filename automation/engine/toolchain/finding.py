@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+INSTALLING: Final = "wait, or run berth doctor --install, which follows it"
+"""The fix for a tool that another process installs now."""
 
 
 class Status(StrEnum):

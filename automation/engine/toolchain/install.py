@@ -11,7 +11,7 @@ from typing import Final
 
 from automation.engine.toolchain.disk import keep_out_of_git, writing
 from automation.engine.toolchain.find import find_installed, find_on_path
-from automation.engine.toolchain.install_lock import exclusive
+from automation.engine.toolchain.install_lock import exclusive, said_by_holder
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.progress import Progress
 from automation.engine.toolchain.record import Identity, Record, Seen
@@ -46,6 +46,12 @@ def locate_tool(
     """Find what ``ensure_tool`` would give without installing it, and why the sources that were asked have none."""
     search = _search(tool, layout, environ, None)
     return search.look(), search.failures
+
+
+def underway(tool: Tool, layout: Layout) -> str:
+    """Say how far a process is that installs the tool in this checkout now; empty when none does."""
+    said = said_by_holder(tool.place(layout).lock)
+    return "" if said is None else f"being installed: {said}" if said else "being installed"
 
 
 def allowed_sources(environ: Mapping[str, str]) -> tuple[Source, ...]:
@@ -93,17 +99,17 @@ class _Search:
         place = self.tool.place(self.layout)
         with writing(self.layout.berth):
             place.folder.mkdir(parents=True, exist_ok=True)
-            with exclusive(place.lock, what=self.tool.phrase, progress=progress):
+            with exclusive(place.lock, what=self.tool.phrase, progress=progress) as say:
                 if (earlier := self._earlier()) is not None:
                     return earlier
                 for source in (Source.DOWNLOAD, Source.BUILD):
                     if source not in self.allowed:
                         continue
                     try:
-                        self._from(source, progress)
+                        self._from(source, say)
                     except Unavailable as error:
                         self.failures[source] = str(error)
-                        progress(f"no {self.tool.called} by {source.value}: {error}")
+                        say(f"no {self.tool.called} by {source.value}: {error}")
                     else:
                         return self._remembered(source)
         raise self._nowhere()

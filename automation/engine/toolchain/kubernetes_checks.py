@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from automation.engine.toolchain.finding import Check, Status
-from automation.engine.toolchain.install import locate_tool
+from automation.engine.toolchain.finding import INSTALLING, Check, Status
+from automation.engine.toolchain.install import locate_tool, underway
 from automation.engine.toolchain.kubernetes import PROVIDER, Minor, kubernetes_tools
 from automation.engine.toolchain.layout import Layout
 from automation.engine.toolchain.tool import Tool
@@ -31,6 +31,8 @@ def _look(tool: Tool, layout: Layout, environ: Mapping[str, str], *, missing: St
         program, failures = locate_tool(tool, layout, environ=environ)
     except UsageError as error:
         return Check(tool.called, Status.PROBLEM, error.summary, want, error.help)
+    if program is None and (far := underway(tool, layout)):
+        return Check(tool.called, missing, far, want, INSTALLING)
     if program is None:
         return Check(tool.called, missing, "; ".join(failures.values()) or "none installed", want, fix)
     return Check(tool.called, Status.OK, f"{program.version}, {program.source.words}: {program.path}", want)

@@ -83,6 +83,11 @@ class Layout:
         return self.berth / "downloads"
 
     @property
+    def install_log(self) -> Path:
+        """What an installation in the background says; its lock says that there is one."""
+        return self.berth / "install.log"
+
+    @property
     def build(self) -> Path:
         """Where tools are built; the finished packages are in Go's own cache."""
         return self.berth / "build"

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from automation.cli.main import run
+from automation.engine.toolchain.background import Background
+from automation.engine.toolchain.layout import Layout
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -50,3 +52,24 @@ def test_it_is_said_to_people_with_the_command(capsys: pytest.CaptureFixture[str
     assert "environment prod: -e dev (or BERTH_ENV=dev), or berth init prod" in " ".join(said.err.split())
     (row,) = [line for line in said.out.splitlines() if line.startswith("environment prod")]
     assert "problem" in row
+
+
+def test_the_background_is_for_an_installation(
+    capsys: pytest.CaptureFixture[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone it is a mistake; with --install it returns at once, and says where to look."""
+    assert run(["doctor", "--background", "--kubernetes", "1.34"]) == 2
+    assert "berth doctor --kubernetes 1.34 --install" in capsys.readouterr().err
+    asked: list[str] = []
+
+    def start(layout: Layout, arguments: list[str]) -> Background:
+        asked.extend([str(layout.root), *arguments])
+        return Background(None)
+
+    monkeypatch.setattr("automation.engine.toolchain.background.install_in_background", start)
+    assert run(["doctor", "--backed", "--install", "--background", "--kubernetes", "1.34", "-o", "json"]) == 0
+    assert asked == [str(project.resolve()), "doctor", "--install", "--backed", "--kubernetes", "1.34"]
+    said = capsys.readouterr()
+    assert json.loads(said.out)["pid"] is None
+    assert "another one is at work already" in said.err
+    assert "next: berth doctor --backed --kubernetes 1.34" in said.err
