@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
-from tests.support.processes import listens, memory, running, soon
+from tests.support.processes import listens, memory, running, served, soon
 
 pytestmark = pytest.mark.kubernetes
 
@@ -66,6 +67,24 @@ def test_two_runs_side_by_side_do_not_see_each_other(programs: Mapping[str, Path
         there.api.create(CONFIG_MAPS, config_map("there"))
         assert "there" in names(there)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_other_users_reach_nothing_that_a_run_holds(programs: Mapping[str, Path], tmp_path: Path) -> None:
+    """The store asks nobody who they are, so it serves on a socket in the private folder, however long its path."""
+    parent = tmp_path / ("long" * 30)
+    with LocalKubernetes(programs, parent=parent) as local:
+        cluster = local.start("a")
+        pids = local.pids()
+        assert {name: ports for name, pid in pids.items() if (ports := served(pid))} == {
+            "a/kube-apiserver": {cluster.port.number}
+        }
+        assert (local.folder / "etcd.sock").is_socket()
+        assert stat.S_IMODE(local.folder.stat().st_mode) == 0o700
+        cluster.api.create(CONFIG_MAPS, config_map("kept"))
+        local.end(cluster, "kube-apiserver")
+        local.restart(cluster, "kube-apiserver")
+        assert soon(cluster.api.is_ready, seconds=60)
+        assert "kept" in names(cluster)
 
 
 def test_clusters_of_a_run_share_a_store_and_nothing_else(local: LocalKubernetes) -> None:

@@ -5,6 +5,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
+
+_LISTENS: Final = "0A"
+"""The state of a socket that listens, as Linux spells it."""
 
 
 def is_running(pid: int) -> bool:
@@ -59,3 +63,18 @@ def soon(done: Callable[[], object], *, seconds: float = 30.0, pause: float = 0.
             return False
         time.sleep(pause)
     return True
+
+
+def served(pid: int) -> set[int]:
+    """Give the TCP ports that a process listens on, whatever the address; Linux only."""
+    held = {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()}
+    lines = [
+        line.split()
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
+    ]
+    return {
+        int(fields[1].rpartition(":")[2], 16)
+        for fields in lines
+        if fields[3] == _LISTENS and f"socket:[{fields[9]}]" in held
+    }

@@ -1,6 +1,7 @@
 """How the programs of a local control plane are started: their flags, each with its reason. PURE.
 
-All of them listen on the loopback interface or not at all, and keep what they write in the private folder.
+All of them listen on the loopback interface, on a socket in the private folder or not at all, and keep what they write
+in that folder.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,12 @@ from automation.rehearsal.kubernetes.ports import HOST
 
 ISSUER: Final = "https://kubernetes.default.svc"
 """The issuer of a cluster that no cloud has given another."""
+
+STORE: Final = "unix://etcd.sock"
+"""Where etcd, which asks nobody who they are, serves: a socket that only those who may enter the private folder reach.
+It is named from that folder, in which every program starts, because a socket's whole path may have 107 bytes at most.
+"""
+_PEERS: Final = "unix://etcd-peers.sock"
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 """What kwok makes of pods."""
@@ -66,35 +73,30 @@ class ClusterFiles:
         return self.folder / "webhooks"
 
 
-def etcd(program: Path, data: Path, *, client: int, peer: int) -> list[str]:
+def etcd(program: Path, data: Path) -> list[str]:
     """Start a store of one member, for all clusters of a run."""
-    clients, peers = f"http://{HOST}:{client}", f"http://{HOST}:{peer}"
     return [
         str(program),
         f"--data-dir={data}",
-        f"--listen-client-urls={clients}",
-        f"--advertise-client-urls={clients}",
-        f"--listen-peer-urls={peers}",
-        f"--initial-advertise-peer-urls={peers}",
-        f"--initial-cluster=default={peers}",
-        # The ports are kept for it by sockets of ours.
-        "--socket-reuse-port",
+        f"--listen-client-urls={STORE}",
+        f"--advertise-client-urls={STORE}",
+        f"--listen-peer-urls={_PEERS}",
+        f"--initial-advertise-peer-urls={_PEERS}",
+        f"--initial-cluster=default={_PEERS}",
         # What it holds does not outlive the run.
         "--unsafe-no-fsync",
         "--log-level=warn",
     ]
 
 
-def api_server(
-    program: Path, files: ClusterFiles, *, port: int, store: int, prefix: str, issuer: str = ISSUER
-) -> list[str]:
-    """Start an API server; ``store`` is etcd's port, ``prefix`` where in it this cluster keeps its objects.
+def api_server(program: Path, files: ClusterFiles, *, port: int, prefix: str, issuer: str = ISSUER) -> list[str]:
+    """Start an API server; ``prefix`` is where in the store this cluster keeps its objects.
 
     ``issuer`` is whom the tokens of its service accounts name as their maker.
     """
     return [
         str(program),
-        f"--etcd-servers=http://{HOST}:{store}",
+        f"--etcd-servers={STORE}",
         f"--etcd-prefix={prefix}",
         f"--bind-address={HOST}",
         f"--secure-port={port}",

@@ -92,7 +92,7 @@ class LocalKubernetes:
         self._clusters: list[LocalCluster] = []
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._store = self._store_pid = 0
+        self._store_pid = 0
 
     def __enter__(self) -> Self:
         return self
@@ -125,8 +125,9 @@ class LocalKubernetes:
         """
         deadline = time.monotonic() + seconds
         with self._lock:
-            if not self._store:
-                self._store = self._start_store()
+            if not self._store_pid:
+                argv = flags.etcd(self._programs[_STORE], self.folder / "etcd")
+                self._store_pid = self._warden.start(_STORE, argv)
         # Numbered, so that a cluster of the same name begins empty.
         unique = f"{next(self._numbers)}-{name}"
         files = ClusterFiles(self.folder / unique)
@@ -134,9 +135,7 @@ class LocalKubernetes:
         port, token = self._port(), secrets.token_urlsafe(32)
         write_whole(files.tokens, f'{token},admin,admin,"system:masters"\n'.encode(), mode=0o600)
         program, server = self._programs[_API_SERVER], f"{unique}/{_API_SERVER}"
-        argv = flags.api_server(
-            program, files, port=port.number, store=self._store, prefix=f"/clusters/{unique}", issuer=issuer
-        )
+        argv = flags.api_server(program, files, port=port.number, prefix=f"/clusters/{unique}", issuer=issuer)
         pids = {_API_SERVER: self._warden.start(server, argv)}
         with ExitStack() as undo:
             undo.callback(lambda: self._warden.stop(pids.values()))
@@ -218,12 +217,6 @@ class LocalKubernetes:
         self._store_pid = 0
         for port in self._ports:
             port.close()
-
-    def _start_store(self) -> int:
-        client, peer = self._port(), self._port()
-        argv = flags.etcd(self._programs[_STORE], self.folder / "etcd", client=client.number, peer=peer.number)
-        self._store_pid = self._warden.start(_STORE, argv)
-        return client.number
 
     def _port(self, *, reuse: int = socket.SO_REUSEPORT) -> Port:
         port = Port(reuse=reuse)

@@ -75,11 +75,11 @@ def test_a_server_that_does_not_get_ready_is_given_up(tmp_path: Path, programs: 
 
 
 def test_every_program_listens_on_the_loopback_interface_or_not_at_all() -> None:
-    """Nobody else on the network may reach a server whose store has no password."""
+    """Nobody else on the network may reach a server, and no other user of this machine a store without a password."""
     files, program = ClusterFiles(Path("/run/a")), Path("/bin/x")
     commands = {
-        "etcd": flags.etcd(program, Path("/run/etcd"), client=1001, peer=1002),
-        "api": flags.api_server(program, files, port=1003, store=1001, prefix="/clusters/a"),
+        "etcd": flags.etcd(program, Path("/run/etcd")),
+        "api": flags.api_server(program, files, port=1003, prefix="/clusters/a"),
         "controllers": flags.controller_manager(program, files),
         "scheduler": flags.scheduler(program, files),
         "kwok": flags.kwok(program, files),
@@ -88,8 +88,11 @@ def test_every_program_listens_on_the_loopback_interface_or_not_at_all() -> None
     for name, argv in commands.items():
         given = dict(argument.partition("=")[::2] for argument in argv)
         addresses = [value for flag, value in given.items() if flag.endswith(("-urls", "-address", "-cluster"))]
-        assert all("127.0.0.1" in value for value in addresses), name
+        assert all("127.0.0.1" in value or "unix://" in value for value in addresses), name
         assert addresses or given.get("--node-port") == "0", name
+    urls = {value.rpartition("=")[2] for value in commands["etcd"] if "-url" in value or "--initial-cluster" in value}
+    assert {url.partition("://")[0] for url in urls} == {"unix"}
+    assert f"--etcd-servers={flags.STORE}" in commands["api"]
     assert "--node-port=0" in commands["kwok"], "kwok serves on every interface otherwise"
     assert "--secure-port=0" in commands["scheduler"]
     assert "--secure-port=0" in commands["controllers"]
