@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from automation.demonstration.only_run import OnlyRun
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.cloud import SimulatedCloud
 from automation.rehearsal.scenario import SCENARIO_VARIABLE, Backing, Failure, Fault, Scenario
@@ -34,9 +35,15 @@ class Demo:
         self._source = source
         self._scenario = folder / "scenario.json"
         self._began = time.monotonic()
+        self._only: OnlyRun | None = None
 
     def prepare(self) -> None:
-        """Make the project: a copy of the environment, and what plain Pulumi needs."""
+        """Make the project: a copy of the environment, and what plain Pulumi needs.
+
+        The folder is this run's until the process and every command of it have ended, or ``leave`` is called. Raises
+        UsageError when another run has it, before anything of that is touched.
+        """
+        self._only = self._only or OnlyRun(self.layout.root)
         shutil.rmtree(self.layout.root, ignore_errors=True)
         shutil.copytree(self._source, self.environment, ignore=shutil.ignore_patterns("lock"))
         for name in ("Pulumi.yaml", "main.py"):
@@ -44,6 +51,17 @@ class Demo:
             template = source / name if (source / name).exists() else source / f"{name}.template"
             shutil.copy(template, self.layout.root / name)
         self._world().write(self._scenario)
+
+    def leave(self) -> None:
+        """Let another run have the folder."""
+        if self._only is not None:
+            self._only.close()
+            self._only = None
+
+    @property
+    def handed_down(self) -> tuple[int, ...]:
+        """The descriptors for every command: with them the folder is taken for as long as one of them runs."""
+        return () if self._only is None else (self._only.descriptor,)
 
     def _world(self) -> Scenario:
         """Return the scenario of its clouds. On a real control plane nodes know by themselves what cannot be pulled."""
@@ -67,6 +85,7 @@ class Demo:
             cwd=self.layout.root,
             env=self.variables(),
             stdin=subprocess.DEVNULL,
+            pass_fds=self.handed_down,
             check=False,
         )
         if done.returncode != code:

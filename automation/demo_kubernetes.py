@@ -3,46 +3,40 @@
 The clouds are simulated and every cluster is real: API server, scheduler and controllers of Kubernetes, objects applied
 by the real Pulumi Kubernetes provider. Machines and containers are not: kwok says that bound pods run. What else is
 played is said at the end. All processes belong to one keeper, which is a child of this process and ends with it.
+
+After every run what the API servers tell is held against the lock that the run was planned with (``promises``).
 """
 
 import os
 import subprocess
 import sys
-import threading
 import time
-from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from automation.demo import ROOT, Demo
+from automation.demonstration.memory import Memory, proportional
+from automation.demonstration.pods import Pod, Watched
+from automation.demonstration.promises import Promises, Row
+from automation.demonstration.watch import Watch
 from automation.engine.toolchain.install import ensure_tool
 from automation.engine.toolchain.kubernetes import DEFAULT_MINOR, minor_of, rehearsal_tools
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKept
-from automation.rehearsal.kubernetes.api import Api, ApiError
+from automation.rehearsal.backing.played import played_in_full
+from automation.rehearsal.kubernetes.api import ApiError
 from components.errors import BerthError, DriverError
-from components.labels import Label
+from stacks.environment import read_lock
 
 _LOCAL: Final = ROOT / "automation" / "rehearsal" / "environments" / "local"
 _CLUSTERS: Final = ("gpu-a", "gpu-b", "door")
-_GPUS: Final = {"chat": 1, "search": 2}
-"""How many GPUs a replica of a namespace asks for."""
 _GOOD, _BROKEN, _NEWER = "v0.23.0", "v0.24.0-broken", "v0.25.1"
 _SECONDS_TO_START: Final = 60.0
 _SECONDS_TO_END: Final = 30.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
-
-_PLAYED: Final = """\
-What was played, because it exists only on real clusters:
-  clouds           simulated AWS, in a file; its node groups became Node objects here
-  nodes and pods   kwok: no kubelet, no container; a tag that ends in -broken cannot be pulled
-  devices          slices as NVIDIA's driver publishes them, from the table of machine types
-  charts           not fetched: namespaces, definitions of custom resources, DeviceClasses; none of their controllers
-  addresses        load balancers and gateways got addresses of 203.0.113.0/24, where nothing listens
-  logins           `aws eks get-token` was a stand-in"""
+_MEGABYTES_MEANT: Final = 3000
+_PROGRAMS_SHOWN: Final = 5
 
 
 class KubernetesDemo(Demo):
@@ -51,6 +45,7 @@ class KubernetesDemo(Demo):
     def __init__(self) -> None:
         super().__init__(Layout(ROOT).berth / "demo-kubernetes", _LOCAL, backed=True)
         self.door = Door(self.layout.simulated / RECORD)
+        self.promises = Promises()
         self._tools = rehearsal_tools(minor_of(DEFAULT_MINOR))
 
     def prepare(self) -> None:
@@ -70,7 +65,7 @@ class KubernetesDemo(Demo):
         """Keep control planes while the block runs."""
         command = [sys.executable, "-m", "automation.cli", "backing", "--with-parent"]
         keeper = subprocess.Popen(  # noqa: S603 (our own command)
-            command, cwd=self.layout.root, env=dict(self.variables()), stdin=subprocess.PIPE
+            command, cwd=self.layout.root, env=dict(self.variables()), stdin=subprocess.PIPE, pass_fds=self.handed_down
         )
         try:
             self._await(keeper)
@@ -92,118 +87,22 @@ class KubernetesDemo(Demo):
                 )
             time.sleep(0.1)
 
-    def clusters(self) -> "list[Watched]":
-        """Give the clusters that run, by name."""
-        return sorted(map(Watched, self.door.ask("list")["clusters"]), key=lambda each: each.name)
+    def up(self, *, code: int = 0) -> None:
+        """Plan and apply, and read what the plan promised."""
+        self.run("up", "--yes", code=code)
+        lock = read_lock(self.environment)
+        if lock is None:
+            raise DriverError(f"berth up left no lock in {self.environment}")
+        self.promises.renew(lock)
 
-    def cluster(self, name: str) -> "Watched":
+    def clusters(self) -> list[Watched]:
+        """Give the clusters that run, by name."""
+        found = (Watched(each, _CLUSTERS) for each in self.door.ask("list")["clusters"])
+        return sorted(found, key=lambda each: each.name)
+
+    def cluster(self, name: str) -> Watched:
         """Give a cluster by its name in the environment."""
         return next(each for each in self.clusters() if each.name == name)
-
-
-class Watched:
-    """A local cluster, as whoever looks at it sees it."""
-
-    def __init__(self, described: dict[str, Any]) -> None:
-        self.physical: str = described["name"]
-        self.name: str = next(each for each in _CLUSTERS if f"-{each}-" in self.physical)
-        self.pids: dict[str, int] = described["pids"]
-        folder = Path(described["kubeconfig"]).parent
-        token = (folder / "tokens.csv").read_text(encoding="utf-8").partition(",")[0]
-        self.api = Api(described["server"], authority=folder / "apiserver.crt", token=token)
-
-    def pods(self) -> "Iterator[Pod]":
-        """Give the pods of replicas that are not asked to go; raises ApiError when the API server does not answer."""
-        claims = {
-            (each["metadata"]["namespace"], each["metadata"]["name"]): each
-            for each in self.api.items("/apis/resource.k8s.io/v1/resourceclaims")
-        }
-        for each in self.api.items("/api/v1/pods"):
-            metadata = each["metadata"]
-            if Label.WORKLOAD.value in metadata.get("labels", {}) and "deletionTimestamp" not in metadata:
-                yield Pod.read(self.name, each, claims)
-
-
-@dataclass(frozen=True, slots=True)
-class Pod:
-    """A pod of a replica: where it is bound, what it was given, and whether it is ready."""
-
-    cluster: str
-    namespace: str
-    name: str
-    tag: str
-    pool: str
-    node: str
-    devices: tuple[str, ...]
-    ready: bool
-
-    @property
-    def place(self) -> str:
-        """What it serves and where, as the demo checks it."""
-        return f"{self.namespace} {self.tag} on {self.cluster}"
-
-    @classmethod
-    def read(cls, cluster: str, pod: dict[str, Any], claims: dict[tuple[str, str], dict[str, Any]]) -> "Pod":
-        """Read a pod and its claims."""
-        namespace = pod["metadata"]["namespace"]
-        names = [each.get("resourceClaimName") for each in pod["status"].get("resourceClaimStatuses", ())]
-        found = [claims[namespace, name] for name in names if (namespace, name) in claims]
-        results = [
-            result
-            for claim in found
-            for result in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ())
-        ]
-        conditions = pod["status"].get("conditions", ())
-        return cls(
-            cluster=cluster,
-            namespace=namespace,
-            name=pod["metadata"]["name"],
-            tag=pod["spec"]["containers"][0]["image"].rpartition(":")[2],
-            pool=pod["spec"].get("nodeSelector", {}).get(Label.POOL.value, ""),
-            node=pod["spec"].get("nodeName", ""),
-            devices=tuple(sorted(result["device"] for result in results)),
-            ready=any(each["type"] == "Ready" and each["status"] == "True" for each in conditions),
-        )
-
-
-class Watch:
-    """Looks at all pods again and again, and remembers when each was first ready and when it was asked to go."""
-
-    def __init__(self, clusters: list[Watched]) -> None:
-        self.came: dict[Pod, float] = {}
-        self.went: dict[Pod, float] = {}
-        self._clusters = clusters
-        self._known: dict[tuple[str, str], Pod] = {}
-
-    @contextmanager
-    def watching(self) -> Generator[None]:
-        """Look while the block runs; what is there before it did not come."""
-        self._look()
-        self.came.clear()
-        done = threading.Event()
-
-        def look() -> None:
-            while not done.wait(_SECONDS_BETWEEN_LOOKS):
-                with suppress(ApiError):
-                    self._look()
-
-        thread = threading.Thread(target=look)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-        self._look()
-
-    def _look(self) -> None:
-        ready = {(each.cluster, each.name): each for cluster in self._clusters for each in cluster.pods() if each.ready}
-        now = time.monotonic()
-        for key in ready.keys() - self._known.keys():
-            self._known[key] = ready[key]
-            self.came[ready[key]] = now
-        for key in self._known.keys() - ready.keys():
-            self.went.setdefault(self._known[key], now)
 
 
 def _say(line: str) -> None:
@@ -223,13 +122,14 @@ def main() -> None:
 def _scenes() -> None:
     demo = KubernetesDemo()
     demo.prepare()
-    with demo.kept():
+    memory = Memory()
+    with memory.measuring(), demo.kept():
         _apply(demo)
         _broken_image(demo)
         _lost_server(demo)
         _drain(demo)
         _teardown(demo)
-    demo.scene("Done", f"Every control plane has ended.\n{_PLAYED}")
+    demo.scene("Done", "\n".join(["Every control plane has ended.", *_memory_taken(memory), *played_in_full()]))
 
 
 def _apply(demo: KubernetesDemo) -> None:
@@ -238,7 +138,7 @@ def _apply(demo: KubernetesDemo) -> None:
         "Two GPU clusters and a front door, with a control plane of its own each: they start when the simulated cloud\n"
         "is asked for a cluster.",
     )
-    demo.run("up", "--yes")
+    demo.up()
     demo.run("observe")
     _check(demo, f"chat {_GOOD} on gpu-a", f"chat {_GOOD} on gpu-b", f"search {_GOOD} on gpu-a")
     _memory(demo)
@@ -251,7 +151,7 @@ def _broken_image(demo: KubernetesDemo) -> None:
         "the old replica keeps serving.",
     )
     demo.edit("models/search/embedder.yaml", (f"vllm-openai:{_GOOD}", f"vllm-openai:{_BROKEN}"))
-    demo.run("up", "--yes", code=4)
+    demo.up(code=4)
     _check(
         demo,
         f"chat {_GOOD} on gpu-a",
@@ -270,7 +170,7 @@ def _lost_server(demo: KubernetesDemo) -> None:
     lost = demo.cluster("gpu-b")
     demo.door.ask("end", cluster=lost.physical, program="kube-apiserver")
     demo.edit("models/search/embedder.yaml", (f"vllm-openai:{_BROKEN}", f"vllm-openai:{_NEWER}"))
-    demo.run("up", "--yes")
+    demo.up()
     _check(demo, f"chat {_GOOD} on gpu-a", f"search {_NEWER} on gpu-a", silent=["gpu-b"])
     demo.door.ask("restart", cluster=lost.physical, program="kube-apiserver")
     deadline = time.monotonic() + _SECONDS_TO_START
@@ -296,13 +196,9 @@ def _drain(demo: KubernetesDemo) -> None:
     )
     watch = Watch(demo.clusters())
     with watch.watching():
-        demo.run("up", "--yes")
+        demo.up()
     sys.stdout.write("\n# seen at the API servers while that ran\n")
-    for old, left in watch.went.items():
-        successors = [at for new, at in watch.came.items() if new.namespace == old.namespace and new.cluster == "gpu-b"]
-        if old.cluster != "gpu-a" or not successors or max(successors) > left:
-            raise DriverError(f"{old.namespace}/{old.name} on {old.cluster} went before a successor was ready")
-        before = left - max(successors)
+    for old, before in watch.moved(away="gpu-a", to="gpu-b"):
         sys.stdout.write(f"  {old.namespace}/{old.name} left gpu-a {before:.1f} s after its successor was ready\n")
     _check(demo, f"chat {_GOOD} on gpu-b", f"chat {_GOOD} on gpu-b", f"search {_NEWER} on gpu-b")
 
@@ -320,10 +216,10 @@ def _teardown(demo: KubernetesDemo) -> None:
 
 
 def _check(demo: KubernetesDemo, *ready: str, waiting: Collection[str] = (), silent: Collection[str] = ()) -> None:
-    """Print what the schedulers made of the plan, and raise DriverError unless it is what the plan promised.
+    """Print what was promised beside what is there, and raise DriverError unless they agree.
 
     ``ready`` and ``waiting`` are the places of pods that are and are not ready, ``silent`` the clusters that do not
-    answer. Every pod is bound to a node of its pool, and has as many devices as its replica asks for, for itself alone.
+    answer: what this scene is about. Where every pod is bound and on which devices is what the lock promised.
     """
     pods: list[Pod] = []
     quiet: list[str] = []
@@ -332,54 +228,55 @@ def _check(demo: KubernetesDemo, *ready: str, waiting: Collection[str] = (), sil
             pods += cluster.pods()
         except ApiError:
             quiet.append(cluster.name)
-    _print(pods, quiet)
+    rows = demo.promises.rows(pods)
+    _print(rows, quiet)
     seen = sorted(each.place for each in pods if each.ready), sorted(each.place for each in pods if not each.ready)
     if (*seen, quiet) != (sorted(ready), sorted(waiting), sorted(silent)):
         raise DriverError(f"expected to be ready: {', '.join(ready)}; waiting: {', '.join(waiting) or 'none'}")
-    given = Counter((each.cluster, each.node, device) for each in pods for device in each.devices)
-    for each in pods:
-        if not each.node or len(each.devices) != _GPUS[each.namespace]:
-            raise DriverError(f"{each.name} does not have what the plan promised")
-    if doubled := [device for device, owners in given.items() if owners > 1]:
-        raise DriverError(f"devices with two owners: {doubled}")
+    if broken := list(demo.promises.broken(rows, silent=quiet)):
+        raise DriverError(f"not as the lock promised: {'; '.join(broken)}")
 
 
-def _print(pods: Iterable[Pod], quiet: Iterable[str]) -> None:
-    sys.stdout.write("\n# what the schedulers did: pods, the pool that the plan promised, and the devices they got\n")
-    rows = [("CLUSTER", "POD", "IMAGE", "POOL", "NODE", "DEVICES", "READY")]
-    rows += [
+def _print(rows: Iterable[Row], quiet: Iterable[str]) -> None:
+    sys.stdout.write("\n# promised by the lock: pool and devices; found at the API servers: node, its pool, devices\n")
+    cells = [("CLUSTER", "POD", "IMAGE", "PROMISED", "NODE", "POOL", "DEVICES", "READY")]
+    cells += [
         (
-            each.cluster,
-            f"{each.namespace}/{each.name}",
-            each.tag,
-            each.pool,
-            each.node or "-",
-            " ".join(each.devices) or "-",
-            str(each.ready).lower(),
+            row.pod.cluster,
+            f"{row.pod.namespace}/{row.pod.name}",
+            row.pod.tag,
+            f"{row.promise or 'nothing'}{' (earlier plan)' if row.earlier else ''}",
+            row.pod.node or "-",
+            row.pod.pool or "-",
+            " ".join(each.name for each in row.pod.devices) or "-",
+            str(row.pod.ready).lower(),
         )
-        for each in pods
+        for row in rows
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = zip(row, widths, strict=True)
-        sys.stdout.write("  ".join(text.ljust(width) for text, width in cells).rstrip() + "\n")
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for each in cells:
+        texts = (text.ljust(width) for text, width in zip(each, widths, strict=True))
+        sys.stdout.write("  ".join(texts).rstrip() + "\n")
     sys.stdout.writelines(f"{each} does not answer\n" for each in quiet)
     sys.stdout.flush()
 
 
 def _memory(demo: KubernetesDemo) -> None:
     """Print what the control planes take."""
-    sizes = {each.name: sum(map(_resident, each.pids.values())) for each in demo.clusters()}
+    sizes = {each.name: sum(map(proportional, each.pids.values())) // 1_000_000 for each in demo.clusters()}
     each = ", ".join(f"{name} {size} MB" for name, size in sizes.items())
-    sys.stdout.write(f"\n# memory of the control planes: {each}; {sum(sizes.values())} MB together, and etcd\n")
+    sys.stdout.write(f"\n# memory of the control planes: {each}; {sum(sizes.values())} MB together, without etcd\n")
 
 
-def _resident(pid: int) -> int:
-    """Return the resident memory of a process in MB; 0 where the system does not tell."""
-    with suppress(OSError, StopIteration, ValueError):
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-        return int(next(line for line in status if line.startswith("VmRSS:")).split()[1]) // 1024
-    return 0
+def _memory_taken(memory: Memory) -> Iterable[str]:
+    """Say what all processes took at the most. Too much is a warning: what is there at once is a matter of chance."""
+    if not memory.peak:
+        yield "This system does not tell how much memory was taken."
+        return
+    first = [f"{name} {size}" for name, size in list(memory.programs.items())[:_PROGRAMS_SHOWN]]
+    yield f"All processes together took {memory.peak} MB at the most (proportional set size): {', '.join(first)}."
+    if memory.peak > _MEGABYTES_MEANT:
+        yield f"Warning: that is more than the {_MEGABYTES_MEANT} MB that it is meant to take."
 
 
 if __name__ == "__main__":

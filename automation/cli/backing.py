@@ -31,6 +31,7 @@ def backing(
     from automation.engine.toolchain.kubernetes import kubernetes_tools, minor_of, rehearsal_tools
     from automation.engine.toolchain.layout import Layout
     from automation.rehearsal.backing.keeper import Keeper
+    from automation.rehearsal.backing.played import played_in_full
 
     sinks = Sinks(quiet=quiet)
     layout = Layout.find(backed=True)
@@ -40,6 +41,11 @@ def backing(
     chosen = {tool.name: programs[tool.name] for tool in kubernetes_tools(minor)}
     with Keeper(chosen, layout, say=sinks.say, minor=minor.name) as keeper:
         ready = f"BACKED: ready for runs with --backed in {layout.root}; control planes start with their clusters"
-        keeper.keep(lambda: sinks.say(ready), with_parent=with_parent)
+
+        def say_ready() -> None:
+            for text in (ready, *played_in_full()):
+                sinks.say(text)
+
+        keeper.keep(say_ready, with_parent=with_parent)
         sinks.say("ending all control planes")
     return 0

@@ -44,6 +44,7 @@ def session_for(
     if workspace.backed:
         said = ": simulated clouds, real Kubernetes on this machine, and a state that ends with it"
         sinks.talk([line(Span("BACKED", "warn"), said)])
+        say_what_is_played(sinks)
     elif workspace.simulated:
         sinks.talk(
             [line(Span("SIMULATED", "warn"), ": no real cloud is touched, and the state is the simulation's own")]
@@ -51,6 +52,13 @@ def session_for(
     with interruption.listening(), interruption.subscribed(lambda requests: _say_what_follows(sinks, requests)):
         session = open_session(workspace, Progress(sinks), interruption=interruption, previews=previews)
         yield replace(session, observation=seen)
+
+
+def say_what_is_played(sinks: Sinks) -> None:
+    """Name what a backed run plays."""
+    from automation.rehearsal.backing.played import played_in_short
+
+    sinks.say(played_in_short())
 
 
 _WHAT_FOLLOWS = (

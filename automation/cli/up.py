@@ -41,7 +41,7 @@ def up(
     """
     from automation.cli.asking import can_ask
     from automation.cli.plan import show_plan
-    from automation.cli.running import session_for
+    from automation.cli.running import say_what_is_played, session_for
     from automation.driver.programs import import_ahead
     from automation.driver.reading import unmake
     from automation.driver.refresh import Refresh
@@ -77,6 +77,8 @@ def up(
             sinks.document(view.to_json())
         else:
             sinks.data(up_lines(view, width=sinks.width))
+        if session.workspace.backed:
+            say_what_is_played(sinks)
     if not report.ok:
         return ResourceFailed.exit_code
     return 0 if view.ok or allow_shortfall else BerthError.exit_code

@@ -1,15 +1,18 @@
 """A fleet that is scaled, drained, robbed of nodes, edited and cut off, by the real engine and the real provider.
 
 In every round one thing happens to a fleet that is up, and in half of them the run that follows is killed in its
-middle: the driver, or the engine. Then ``berth up`` is run until it is content. After that every replica of the lock
-has ready pods with devices of their own, and Berth's objects on the API servers are those of the state: none more, none
-less. At the end a teardown leaves nothing.
+middle: the driver, or the engine. A run that is over before it can be killed is no test of that: the victim is owed,
+and its turn comes in a later round, or after the last one. Then ``berth up`` is run until it is content. After that
+every replica of the lock has ready pods with devices of their own, and Berth's objects on the API servers are those of
+the state: none more, none less. At the end a teardown leaves nothing.
 """
 
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -27,7 +30,11 @@ from tests.support.random_cases import CASES, SEED, again
 
 pytestmark = pytest.mark.kubernetes
 
-ROUNDS: Final = max(1, CASES // 6)
+ROUNDS: Final = max(4, CASES // 6)
+"""At least as many as there are things that can happen."""
+VICTIMS: Final = ("driver", "engine")
+ATTEMPTS: Final = 4
+"""How many rounds more there may be for victims that are owed."""
 RUNS: Final = 4
 """How often ``berth up`` may be run after something happened until nothing is left to do."""
 SECONDS_TO_SETTLE: Final = 120.0
@@ -51,22 +58,32 @@ class Churn:
         self.disks = {"a": 200, "b": 200}
         self.drained = ""
         self.lost: list[tuple[str, Object]] = []
+        self.owed: list[str] = []
+        """Victims whose run was over before they could be killed."""
+        self.killed = Counter[str]()
         self.story: list[str] = []
 
     def rounds(self, number: int) -> Iterator[None]:
         """Let things happen, each kind once before any comes again; yields after each, with everything up again."""
         happenings = (self.scale, self.drain, self.lose, self.edit_class)
-        victims = ("", "driver", "engine", "")
+        victims = ("", *VICTIMS, "")
         for index in range(number):
             if index % len(happenings) == 0:
                 happens = self.random.sample(happenings, len(happenings))
                 killed = self.random.sample(victims, len(victims))
-            self.story.append(f"{index}: {happens[index % len(happens)]()}")
-            if killed[index % len(killed)]:
-                self.cut_off(killed[index % len(killed)])
-            self.converge()
-            yield
-            self.bring_back()
+            victim = killed[index % len(killed)] or (self.owed.pop(0) if self.owed else "")
+            yield from self._round(f"{index}", happens[index % len(happens)], victim)
+        for attempt in range(ATTEMPTS):
+            if self.owed:
+                yield from self._round(f"owed {attempt}", self.scale, self.owed.pop(0))
+
+    def _round(self, name: str, happens: Callable[[], str], victim: str) -> Iterator[None]:
+        self.story.append(f"{name}: {happens()}")
+        if victim:
+            self.cut_off(victim)
+        self.converge()
+        yield
+        self.bring_back()
 
     # What happens
 
@@ -134,17 +151,26 @@ class Churn:
         held = leases(self.run)
         if started.process.poll() is not None or not held:
             started.process.wait(PATIENCE)
-            self.story.append(f"the {victim} was not killed: its run was over")
+            self._missed(victim)
             return
         engine = held[0]["pid"]
         if victim == "engine":
-            os.kill(engine, signal.SIGKILL)
-            started.process.wait(PATIENCE)
+            hit = _kill(engine)
+            hit = started.process.wait(PATIENCE) != 0 and hit
         else:
             started.kill()
+            hit = started.process.returncode == -signal.SIGKILL
         # A driver's engine finishes what it had begun; of a killed one the providers end by themselves.
         assert soon(lambda: not of_session(engine), seconds=PATIENCE, pause=0.2), f"{of_session(engine)} are left"
+        if not hit:
+            self._missed(victim)
+            return
+        self.killed[victim] += 1
         self.story.append(f"the {victim} was killed; cut off: {[str(each) for each in pending(self.run)]}")
+
+    def _missed(self, victim: str) -> None:
+        self.owed.append(victim)
+        self.story.append(f"the {victim} was not killed: its run was over")
 
     def converge(self) -> None:
         """Run ``berth up`` until it is content."""
@@ -164,6 +190,14 @@ class Churn:
         assert counted(self.run.replicas()) == wanted
         on_drained = [name for name in self.run.replicas() if name.split("/")[2] == self.drained]
         assert not on_drained, f"{on_drained} did not leave {self.drained}"
+
+
+def _kill(pid: int) -> bool:
+    """Kill a process; gives whether there was one."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
 
 
 def assert_looks_close(run: BackedRun) -> None:
@@ -211,6 +245,7 @@ def test_a_fleet_comes_through_churn_and_leaves_nothing(run: BackedRun) -> None:
         assert_looks_close(run)
         for _ in churn.rounds(ROUNDS):
             churn.assert_sound()
+        assert churn.killed.keys() == set(VICTIMS), f"were killed: {dict(churn.killed)}"
         run.berth("plan", "--expect-no-changes")
         run.berth("destroy", "--yes")
     except AssertionError as error:

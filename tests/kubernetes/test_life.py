@@ -107,7 +107,7 @@ def test_clusters_of_a_run_share_a_store_and_nothing_else(local: LocalKubernetes
 def test_a_cluster_starts_and_stops_in_seconds(
     programs: Mapping[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Generous limits, because a busy machine is no failure; the figures are printed."""
+    """Generous limits, because a busy machine is no failure; ``tests/bench/bench_clusters.py`` has the targets."""
     begin = time.monotonic()
     with LocalKubernetes(programs, parent=tmp_path) as local:
         local.start("a")

@@ -7,7 +7,8 @@
 | the drivers of volumes | a claim gets a volume of its own, which is a name and nothing more; it goes with its claim |
 | the drivers of devices | nodes whose driver's chart is installed get the slices that it would publish |
 
-Nothing listens at any of the addresses. Gangs need no stand-in: their own controller runs here (``kubernetes.gangs``).
+``played`` says it to users, with what is played elsewhere. Nothing listens at any of the addresses. Gangs need no
+stand-in: their own controller runs here (``kubernetes.gangs``).
 """
 
 import hashlib
