@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-INSTALLING: Final = "wait, or run berth doctor --install, which follows it"
+INSTALLING: Final = "wait, or follow it with --install"
 """The fix for a tool that another process installs now."""
 
 
