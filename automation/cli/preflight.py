@@ -30,8 +30,9 @@ def preflight(
 ) -> int:
     """Check whether a cluster has what the environment needs of it, and say how to fix what is missing.
 
-    Reads the API server and changes nothing. The cluster needs a manifest and need not be built yet. Exits 1 when
-    there is a problem, and 3 when the API server does not know who asks.
+    Reads the API server and changes nothing; what becomes of claims for devices it asks with a dry run. The cluster
+    needs a manifest and need not be built yet. Exits 1 when there is a problem, and 3 when the API server does not know
+    who asks.
 
     Parameters
     ----------
@@ -128,5 +129,15 @@ def _asked(access: "Access | NoAnswer", wanted: "Wanted", seconds: float) -> "tu
     answer = ask_each(ask, [wanted.cluster], seconds=seconds)[wanted.cluster]
     if not isinstance(answer, NoAnswer):
         return answer, False
-    fix = answer.fix or f"berth preflight {wanted.cluster} -e {wanted.environment} --kubeconfig FILE asks as another"
+    fix = answer.fix or _advice(answer, access, wanted)
     return (Check("api server", Status.PROBLEM, str(answer), "answers", fix),), answer.unauthorized
+
+
+def _advice(answer: "NoAnswer", access: "Access | NoAnswer", wanted: "Wanted") -> str:
+    """Return what helps against a server that does not answer, or not to who asks."""
+    from automation.observe.api import NoAnswer
+
+    if answer.unauthorized or isinstance(access, NoAnswer):
+        return f"berth preflight {wanted.cluster} -e {wanted.environment} --kubeconfig FILE asks as another"
+    through = f" through {access.proxy}" if access.proxy else ""
+    return f"is it up, and is {access.server}{through} reached from here? kubectl get --raw /readyz asks the same"

@@ -1,6 +1,7 @@
 """A client that reads an API server: lists in pages, single objects, and questions about permissions.
 
-It changes nothing: the two POSTs that it can do ask the server who asks and what they may do, and are stored nowhere.
+It changes nothing: the POSTs that it can do ask the server who asks, what they may do and what it would make of an
+object, and are stored nowhere.
 Why it is not one of the client libraries: ``docs/decisions/0009-a-reader-of-our-own-for-api-servers.md``.
 
 Every call keeps to one deadline for the whole cluster, also where a server asks to be asked again later. Limit: the
@@ -142,6 +143,10 @@ class ClusterApi:
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         answer = self._ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", body=review)
         return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "USER")
+
+    def would_make(self, path: str, body: Object) -> Object:
+        """Ask what would be stored if ``body`` were created at ``path``, which it is not. Raises NoAnswer."""
+        return self._ask("POST", path, parameters={"dryRun": "All"}, body=body)
 
     def _pages(self, path: str, labels: str) -> Iterator[Object]:
         following = ""

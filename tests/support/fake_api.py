@@ -47,6 +47,8 @@ class FakeApi:
     """Objects in a page at most, whatever is asked for."""
     before: Callable[[httpx.Request], None] = lambda _request: None
     asked: list[str] = field(default_factory=list)
+    admitted: Callable[[Object], Object] = lambda sent: sent
+    """What the server makes of an object that is sent to it."""
 
     def __post_init__(self) -> None:
         self.lists = {
@@ -122,18 +124,24 @@ class FakeApi:
         self.before(request)
         if status := self.refused.get(path):
             return httpx.Response(status, json={"kind": "Status", "message": f"refused with {status}"})
-        if path == REVIEW:
-            asked = json.loads(request.content)["spec"]["resourceAttributes"]
-            key = (asked["verb"], asked["group"], asked["resource"])
-            return httpx.Response(201, json={"status": {"allowed": not self._denies(key)}})
-        if path == WHO:
-            return httpx.Response(201, json={"status": {"userInfo": {"username": self.user}}})
+        if request.method == "POST":
+            return self._post(path, json.loads(request.content), request.url.params)
         if path in self.lists:
             return self._list(path, request.url.params)
         if path in self.documents:
             found = self.documents[path]
             return httpx.Response(200, text=found) if isinstance(found, str) else httpx.Response(200, json=found)
         return httpx.Response(404, json={"kind": "Status", "message": "the server could not find it"})
+
+    def _post(self, path: str, sent: Object, parameters: Mapping[str, str]) -> httpx.Response:
+        if path == REVIEW:
+            asked = sent["spec"]["resourceAttributes"]
+            key = (asked["verb"], asked["group"], asked["resource"])
+            return httpx.Response(201, json={"status": {"allowed": not self._denies(key)}})
+        if path == WHO:
+            return httpx.Response(201, json={"status": {"userInfo": {"username": self.user}}})
+        assert parameters.get("dryRun") == "All", "a reader makes nothing"
+        return httpx.Response(201, json=self.admitted(sent))
 
     def _denies(self, key: tuple[str, str, str]) -> bool:
         """Whether something is denied; whoever may not do one thing may not do everything."""

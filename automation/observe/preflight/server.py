@@ -5,14 +5,13 @@ from typing import Final
 
 from automation.engine.toolchain.finding import Check, Status
 from automation.observe.api import ClusterApi, NoAnswer
+from automation.observe.preflight.claims import check_claims
 from automation.observe.preflight.wanted import Wanted
 from automation.observe.reading import is_ready
 from components.checks.versions import numbers_of, older
 from components.labels import Label
 from components.naming import SYSTEM_NAMESPACE
 
-_DRA: Final = "/apis/resource.k8s.io/v1"
-_DRA_RESOURCES: Final = frozenset({"deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"})
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 _MADE: Final = (
@@ -54,7 +53,7 @@ def check_server(api: ClusterApi, wanted: Wanted) -> Iterator[Check]:
         )
     )
     yield _version(version, wanted)
-    yield _dra(api, wanted)
+    yield check_claims(api, wanted)
 
 
 def check_definitions(api: ClusterApi, wanted: Wanted, *, built: bool) -> Iterator[Check]:
@@ -132,24 +131,6 @@ def _version(version: str, wanted: Wanted) -> Check:
         fix = f'write kubernetesVersion: "{version}": selectors that only {wanted.version} takes would be refused here'
         return Check("version", Status.PROBLEM, version, f"{wanted.version}, as the manifest says", fix)
     return Check("version", Status.OK, version, allowed)
-
-
-def _dra(api: ClusterApi, wanted: Wanted) -> Check:
-    name, want = "device claims", "resource.k8s.io/v1"
-    try:
-        served = {str(each.get("name")) for each in api.get(_DRA).get("resources") or ()}
-    except NoAnswer as error:
-        if not error.not_found:
-            raise
-        served = set()
-    if served >= _DRA_RESOURCES:
-        return Check(name, Status.OK, f"{want} is served", want)
-    fix = (
-        "start the API server with --runtime-config=resource.k8s.io/v1=true and no feature gate against"
-        " DynamicResourceAllocation; it is on by default from Kubernetes 1.34"
-    )
-    found = f"{want} is not served" if not served else f"{want} lacks {', '.join(sorted(_DRA_RESOURCES - served))}"
-    return Check(name, Status.PROBLEM if wanted.pools else Status.WARNING, found, want, fix)
 
 
 def _binding(api: ClusterApi) -> str:

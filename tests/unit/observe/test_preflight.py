@@ -126,6 +126,22 @@ def _without_claims(fake: FakeApi) -> None:
         del fake.lists[path]
 
 
+def _gate_off(fake: FakeApi) -> None:
+    def dropped(sent: dict[str, Any]) -> dict[str, Any]:
+        del sent["spec"]["template"]["spec"]["resourceClaims"]
+        return sent
+
+    fake.admitted = dropped
+
+
+def _no_deployments(fake: FakeApi) -> None:
+    fake.refused["/apis/apps/v1/namespaces/default/deployments"] = 403
+
+
+def _no_dry_run(fake: FakeApi) -> None:
+    fake.refused["/apis/apps/v1/namespaces/default/deployments"] = 400
+
+
 def _unlabelled(fake: FakeApi) -> None:
     del node(fake)["metadata"]["labels"][Label.POOL.value]
 
@@ -226,6 +242,15 @@ CASES = [
     ("version", _new, Status.WARNING, "v1.99.0", "choose another release"),
     ("api server", _unready, Status.PROBLEM, "not ready", "/readyz?verbose"),
     ("device claims", _without_claims, Status.PROBLEM, "resource.k8s.io/v1 is not served", "--runtime-config="),
+    ("device claims", _gate_off, Status.PROBLEM, "pods lose their claims", "DynamicResourceAllocation=false out of"),
+    (
+        "device claims",
+        _no_deployments,
+        Status.WARNING,
+        "cannot be asked: does not allow to create deployments.apps",
+        "--verb=create --resource=deployments.apps",
+    ),
+    ("device claims", _no_dry_run, Status.WARNING, "with 400: refused", "look for the gate"),
     ("nodes of pool gpu", _unlabelled, Status.PROBLEM, "1 node with", "kubectl label node n1 modelplane.ai/pool=gpu"),
     ("nodes of pool gpu", _one_more, Status.WARNING, "3 nodes with", "modelplane.ai/pool-"),
     ("taints of pool gpu", _untainted, Status.PROBLEM, "none on n1", "kubectl taint node n1 nvidia.com/gpu=true:NoSch"),
