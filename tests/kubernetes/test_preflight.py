@@ -1,17 +1,21 @@
 """The preflight against real API servers: a cluster that is fit, and each requirement taken away in turn."""
 
 import json
+import os
+import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from automation.cli.main import run
+from automation.rehearsal.kubernetes import flags
 from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
 from automation.rehearsal.kubernetes.machines import machine
 from components.labels import Label
+from components.naming import SYSTEM_NAMESPACE
 
 pytestmark = pytest.mark.kubernetes
 
@@ -21,6 +25,7 @@ MACHINE = "p4d.24xlarge"
 NODES = "/api/v1/nodes"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STORAGE = "/apis/storage.k8s.io/v1/storageclasses"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
@@ -123,13 +128,74 @@ def gone(cluster: LocalCluster, path: str) -> Generator[None]:
         cluster.api.create(path.rpartition("/")[0], kept)
 
 
+@contextmanager
+def made(cluster: LocalCluster, path: str, body: Object) -> Generator[None]:
+    """Make an object for a while."""
+    cluster.api.create(path, body)
+    try:
+        yield
+    finally:
+        name = body["metadata"]["name"]
+        cluster.api.delete(f"{path}/{name}")
+        deadline = time.monotonic() + 60
+        while any(each["metadata"]["name"] == name for each in cluster.api.items(path)):
+            assert time.monotonic() < deadline, f"{name} does not go"
+            time.sleep(0.1)
+
+
+def _status(cluster: LocalCluster, change: Object, back: Object) -> AbstractContextManager[None]:
+    """Change the status of a node for a while."""
+    return changed(cluster, f"{NODES}/n1/status", {"status": change}, {"status": back})
+
+
+@contextmanager
+def dead(local: LocalKubernetes, cluster: LocalCluster) -> Generator[None]:
+    """Let a node be not ready for a while, and nobody say that it is."""
+    local.end(cluster, "kwok")
+    with _status(cluster, {"conditions": [_NOT_READY]}, {"conditions": [_READY]}):
+        yield
+    local.restart(cluster, "kwok")
+
+
+_PLUGIN = "nvidia.com/gpu"
+_READY = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+_NOT_READY = {"type": "Ready", "status": "False", "reason": "NetworkNotReady"}
+
+
+def _kubelet(cluster: LocalCluster) -> Object:
+    return {"kubeletVersion": cluster.api.get(f"{NODES}/n1")["status"]["nodeInfo"]["kubeletVersion"]}
+
+
+def _namespace(environment: str) -> Object:
+    labels = {Label.ENVIRONMENT.value: environment} if environment else {}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM_NAMESPACE, "labels": labels}}
+
+
+_DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {
+        "name": "things.gateway.networking.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, a sample"},
+    },
+    "spec": {
+        "group": "gateway.networking.k8s.io",
+        "scope": "Cluster",
+        "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+        ],
+    },
+}
+
+
 def test_a_cluster_that_has_everything_is_fit(ask: Callable[[], tuple[int, dict[str, Object]]]) -> None:
     """A real API server, a real list of APIs, real answers about permissions."""
     assert ask() == (0, {})
 
 
 def test_each_requirement_taken_away_is_found_alone(
-    cluster: LocalCluster, ask: Callable[[], tuple[int, dict[str, Object]]]
+    local: LocalKubernetes, cluster: LocalCluster, ask: Callable[[], tuple[int, dict[str, Object]]]
 ) -> None:
     """And its fix puts it back."""
     label, taints = {"metadata": {"labels": {Label.POOL.value: None}}}, cluster.api.get(f"{NODES}/n1")["spec"]["taints"]
@@ -154,6 +220,16 @@ def test_each_requirement_taken_away_is_found_alone(
             changed(cluster, f"{SLICES}/n1-gpu.nvidia.com", {"spec": {"devices": other}}, {"spec": {"devices": gpus}}),
         ),
         ("storage class", 1, gone(cluster, f"{STORAGE}/shared")),
+        ("condition of pool a100", 1, dead(local, cluster)),
+        ("kubelets", 1, _status(cluster, {"nodeInfo": {"kubeletVersion": "v1.33.1"}}, {"nodeInfo": _kubelet(cluster)})),
+        (
+            "owner of the GPUs of pool a100",
+            1,
+            _status(cluster, {"allocatable": {_PLUGIN: "8"}}, {"allocatable": {_PLUGIN: None}}),
+        ),
+        ("owner", 1, made(cluster, "/api/v1/namespaces", _namespace("prod"))),
+        ("owner", 1, made(cluster, "/api/v1/namespaces", _namespace(""))),
+        ("definitions of gateway.networking.k8s.io", 0, made(cluster, DEFINITIONS, _DEFINITION)),
     ]
     for name, code, taken_away in cases:
         with taken_away:
@@ -161,6 +237,48 @@ def test_each_requirement_taken_away_is_found_alone(
         assert (answer, list(missing)) == (code, [name]), missing
         assert missing[name]["fix"]
     assert ask() == (0, {})
+
+
+def test_a_manifest_of_a_newer_minor_is_found_out(ask: Callable[[], tuple[int, dict[str, Object]]]) -> None:
+    """Its selectors are judged by what the manifest says, and the server would refuse some."""
+    environment = Path(os.environ["BERTH_ENVIRONMENTS"]) / "dev" / "environment.yaml"
+    environment.write_text(MANIFESTS.replace("    existing:\n", '    existing:\n      kubernetesVersion: "1.36"\n'))
+    code, missing = ask()
+    assert (code, list(missing)) == (1, ["version"])
+    assert "kubernetesVersion" in missing["version"]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "found"),
+    [
+        ("--runtime-config=resource.k8s.io/v1=false", "resource.k8s.io/v1 is not served"),
+        (
+            "--feature-gates=DynamicResourceAllocation=false",
+            "resource.k8s.io/v1 is served, but pods lose their claims: they would run without devices",
+        ),
+    ],
+)
+def test_a_server_that_cannot_do_claims_is_found_out_and_so_is_one_that_ended(
+    local: LocalKubernetes,
+    ask: Callable[..., tuple[int, dict[str, Object]]],
+    monkeypatch: pytest.MonkeyPatch,
+    flag: str,
+    found: str,
+) -> None:
+    """The one serves no claims; the other serves them, and stores pods without theirs."""
+    usual = flags.api_server
+    monkeypatch.setattr(flags, "api_server", lambda *given, **named: [*usual(*given, **named), flag])
+    started = local.start("without-claims")
+    try:
+        code, missing = ask(started.kubeconfig)
+        assert (code, missing["device claims"]["found"]) == (1, found)
+        assert missing["device claims"]["status"] == "problem"
+        local.end(started, "kube-apiserver")
+        code, missing = ask(started.kubeconfig)
+        assert (code, list(missing)) == (1, ["api server"])
+        assert started.server in missing["api server"]["fix"]
+    finally:
+        local.stop(started)
 
 
 def test_a_reader_without_rights_is_told_which(
@@ -186,6 +304,7 @@ def test_a_reader_without_rights_is_told_which(
     token = cluster.api.create(f"{accounts}/reader/token", request)["status"]["token"]
     code, missing = ask(_with_token(cluster, tmp_path / "reader.yaml", token))
     assert code == 1
+    assert missing.pop("device claims")["status"] == "warning"
     assert set(missing) == {"permissions", "definitions", "devices", "device classes", "storage class", "owner"}
     assert missing["owner"]["fix"].startswith("kubectl create clusterrole berth-namespaces --verb=get")
     assert missing["permissions"]["fix"].endswith("--serviceaccount=default:reader")

@@ -115,14 +115,19 @@ def _plugin(pool: WantedPool, seen: SeenPool) -> Check:
 
 def _kubelets(wanted: Wanted, pools: Sequence[SeenPool]) -> Check:
     """Look for nodes that are older than claims are."""
-    versions = {each.node.kubelet: each.node.name for pool in pools for each in pool.nodes if each.node.kubelet}
+    nodes = [each.node for pool in pools for each in pool.nodes]
+    versions = {each.kubelet: each.name for each in nodes if each.kubelet}
+    silent = sorted(each.name for each in nodes if not each.kubelet)
     oldest = min(versions, key=version_key, default="")
     floor = max(numbers_of(wanted.kubernetes.minimum), KUBELET)
     want = f"{words_of(floor)} or newer"
     if older(oldest, floor):
         fix = f"upgrade the nodes, {versions[oldest]} first"
         return Check("kubelets", Status.PROBLEM, f"{oldest} on {versions[oldest]}", want, fix)
-    return Check("kubelets", Status.OK, f"{oldest} or newer" if oldest else "no node of a pool says its version", want)
+    if silent:
+        fix = f"kubectl get node {silent[0]} -o jsonpath={{.status.nodeInfo.kubeletVersion}}"
+        return Check("kubelets", Status.WARNING, f"not said by {listed(silent)}", want, fix)
+    return Check("kubelets", Status.OK, f"{oldest} or newer" if oldest else "no pool has a node yet", want)
 
 
 def _system(wanted: Wanted, nodes: Sequence[Node]) -> Check:

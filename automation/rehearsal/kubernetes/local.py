@@ -74,7 +74,9 @@ class LocalCluster:
         self, name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True
     ) -> Object:
         """Add a node that looks like a machine, with the slices its drivers would publish."""
-        joined = self.api.create("/api/v1/nodes", node(name, machine, labels=labels, tainted=tainted))
+        kubelet = str(self.api.get("/version")["gitVersion"])
+        made = node(name, machine, labels=labels, tainted=tainted, kubelet=kubelet)
+        joined = self.api.create("/api/v1/nodes", made)
         for each in resource_slices(joined, machine):
             self.api.create("/apis/resource.k8s.io/v1/resourceslices", each)
         return joined

@@ -45,7 +45,9 @@ def device_classes() -> tuple[Object, ...]:
     )
 
 
-def node(name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True) -> Object:
+def node(
+    name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True, kubelet: str = ""
+) -> Object:
     """Make a node that is ready, with the taint of GPU pools unless it shall have none."""
     resources = {
         "cpu": str(machine.vcpus),
@@ -76,6 +78,7 @@ def node(name: str, machine: Machine, *, labels: Mapping[str, str] | None = None
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "not a machine"}],
             "nodeInfo": {
                 **dict.fromkeys(_NODE_INFO, ""),
+                "kubeletVersion": kubelet,
                 "architecture": machine.processor,
                 "operatingSystem": "linux",
             },
@@ -88,7 +91,6 @@ _NODE_INFO: Final = (
     "containerRuntimeVersion",
     "kernelVersion",
     "kubeProxyVersion",
-    "kubeletVersion",
     "machineID",
     "osImage",
     "systemUUID",

@@ -174,6 +174,10 @@ def _old_kubelet(fake: FakeApi) -> None:
     node(fake)["status"]["nodeInfo"]["kubeletVersion"] = "v1.33.1"
 
 
+def _unsaid_kubelet(fake: FakeApi) -> None:
+    node(fake)["status"]["nodeInfo"]["kubeletVersion"] = ""
+
+
 def _plugin(fake: FakeApi) -> None:
     node(fake)["status"]["allocatable"]["nvidia.com/gpu"] = "8"
 
@@ -259,6 +263,7 @@ CASES = [
     ("condition of pool gpu", _dead, Status.PROBLEM, "n1 (NetworkNotReady)", "kubectl describe node n1"),
     ("kubelets", _old_kubelet, Status.PROBLEM, "v1.33.1 on n1", "n1 first"),
     ("kubelets", _early_kubelet, Status.PROBLEM, "v1.34.1-eks-1 on n1", "n1 first"),
+    ("kubelets", _unsaid_kubelet, Status.WARNING, "not said by n1", "kubectl get node n1"),
     ("owner of the GPUs of pool gpu", _plugin, Status.PROBLEM, "on n1: two owners", "devicePlugin.enabled=false"),
     ("nodes for controllers", _no_system_node, Status.PROBLEM, "none", "add nodes without GPUs"),
     ("gpu of pool gpu", _fewer, Status.PROBLEM, "7 on n1", "or set count: 7 for gpu of InferenceClass h100"),
