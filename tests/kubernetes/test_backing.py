@@ -22,6 +22,7 @@ from tests.support.simulated import CLUSTER, NODES, Provider, make_cluster, serv
 
 pytestmark = pytest.mark.kubernetes
 
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 NODES_API = "/api/v1/nodes"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 GATEWAYS = "/apis/gateway.networking.k8s.io/v1"
@@ -152,30 +153,60 @@ def test_stand_ins_play_what_only_real_clusters_have(api: Api, east: dict[str, A
             "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
         },
     )
-    claims = "/api/v1/namespaces/default/persistentvolumeclaims"
-    api.create(
-        claims,
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "c"},
-            "spec": {
-                "accessModes": ["ReadWriteMany"],
-                "storageClassName": "shared",
-                "resources": {"requests": {"storage": "1Gi"}},
-            },
-        },
-    )
+    make_classes(api, shared="efs.csi.aws.com")
+    api.create(CLAIMS, claim("c", "shared"))
 
     def played() -> bool:
         gateway = api.get(f"{GATEWAYS}/namespaces/default/gateways/g").get("status", {})
         service = api.get("/api/v1/namespaces/default/services/s")["status"]
-        claim = api.get(f"{claims}/c")["status"]
+        claim = api.get(f"{CLAIMS}/c")["status"]
         return bool(gateway.get("addresses")) and bool(service.get("loadBalancer")) and claim.get("phase") == "Bound"
 
     assert soon(played, seconds=60)
-    api.delete(f"{claims}/c")
+    api.delete(f"{CLAIMS}/c")
     assert soon(lambda: names(api, "/api/v1/persistentvolumes") == set(), seconds=60)
+
+
+def test_a_claim_that_no_driver_would_serve_waits_and_says_why(api: Api) -> None:
+    """Kubernetes itself speaks of a class that is not there, the stand-in of a driver that cannot."""
+    make_classes(api, disks="ebs.csi.aws.com")
+    wanted = {
+        "lost": ("nosuch", 'storageclass.storage.k8s.io "nosuch" not found'),
+        "alone": ("disks", "Amazon EBS (ebs.csi.aws.com), which do not support ReadWriteMany"),
+    }
+    for name, (storage_class, _) in wanted.items():
+        api.create(CLAIMS, claim(name, storage_class))
+
+    def said(name: str) -> list[str]:
+        events = api.items(f"/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D{name}")
+        return [each["message"] for each in events if each["reason"] == "ProvisioningFailed"]
+
+    for name, (_, why) in wanted.items():
+        assert soon(lambda name=name, why=why: any(why in each for each in said(name)), seconds=60), said(name)
+    assert {api.get(f"{CLAIMS}/{name}")["status"]["phase"] for name in wanted} == {"Pending"}
+    for name in wanted:
+        api.delete(f"{CLAIMS}/{name}")
+
+
+def make_classes(api: Api, **provisioners: str) -> None:
+    """Make StorageClasses by their names."""
+    for name, provisioner in provisioners.items():
+        body = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
+        api.create("/apis/storage.k8s.io/v1/storageclasses", {**body, "provisioner": provisioner})
+
+
+def claim(name: str, storage_class: str) -> dict[str, Any]:
+    """Make a claim of a volume that many nodes mount."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": storage_class,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
 
 
 def _served(api: Api, path: str) -> bool:

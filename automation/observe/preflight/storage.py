@@ -7,33 +7,7 @@ from automation.engine.toolchain.finding import Check, Status
 from automation.observe.api import Object
 from automation.observe.preflight.wanted import Wanted
 from automation.render.text import listed
-
-_SHARED: Final[Mapping[str, str]] = {
-    "csi.weka.io": "WEKA",
-    "efs.csi.aws.com": "Amazon EFS",
-    "file.csi.azure.com": "Azure Files",
-    "filestore.csi.storage.gke.io": "Filestore",
-    "fsx.csi.aws.com": "FSx for Lustre",
-    "lustre.csi.storage.gke.io": "Managed Lustre",
-    "nfs.csi.k8s.io": "NFS",
-    "cephfs.csi.ceph.com": "CephFS",
-    "rook-ceph.cephfs.csi.ceph.com": "CephFS",
-}
-"""Provisioners of file systems that many nodes mount, by the name that their CSI drivers register (their own
-documentation, 2026-11). Azure Files is that by SMB and NFS."""
-
-_ONE_NODE: Final[Mapping[str, str]] = {
-    "block.csi.vultr.com": "Vultr block storage",
-    "disk.csi.azure.com": "Azure Disk",
-    "ebs.csi.aws.com": "Amazon EBS",
-    "ebs.csi.eks.amazonaws.com": "Amazon EBS",
-    "kubernetes.io/aws-ebs": "Amazon EBS",
-    "pd.csi.storage.gke.io": "Compute Engine disks",
-    "rancher.io/local-path": "local disks",
-    "rbd.csi.ceph.com": "Ceph block devices",
-    "rook-ceph.rbd.csi.ceph.com": "Ceph block devices",
-}
-"""Provisioners of disks, which one node mounts for writing."""
+from components.clusters.provisioners import ONE_NODE, SHARED
 
 _CHECK: Final = "storage class"
 _SHARED_ACCESS: Final = "ReadWriteMany"
@@ -48,12 +22,12 @@ def check_storage(wanted: Wanted, classes: Sequence[Object], *, built: bool) -> 
     if name not in there:
         return _missing(wanted, name, there, built=built)
     provisioner = there[name]
-    if provisioner in _ONE_NODE:
+    if provisioner in ONE_NODE:
         fix = "name a class of a file system that many nodes mount (NFS, CephFS, the cloud's file service)"
-        found = f"{name} makes volumes of {_ONE_NODE[provisioner]}, which one node mounts"
+        found = f"{name} makes volumes of {ONE_NODE[provisioner]}, which one node mounts"
         return Check(_CHECK, Status.PROBLEM, found, _SHARED_ACCESS, fix)
-    if provisioner in _SHARED:
-        return Check(_CHECK, Status.OK, f"{name} ({_SHARED[provisioner]})", _SHARED_ACCESS)
+    if provisioner in SHARED:
+        return Check(_CHECK, Status.OK, f"{name} ({SHARED[provisioner]})", _SHARED_ACCESS)
     found = f"{name} is made by {provisioner}, of which Berth does not know whether many nodes mount its volumes"
     fix = f"make a claim of {name} with ReadWriteMany once and see"
     return Check(_CHECK, Status.WARNING, found, _SHARED_ACCESS, fix)
@@ -65,7 +39,7 @@ def _unnamed(wanted: Wanted, there: Mapping[str, str]) -> Check:
     found = f"none, so nothing is staged here: {listed(wanted.cached)}"
     if wanted.provisioned:
         return Check(_CHECK, Status.WARNING, found, _SHARED_ACCESS, "its cloud has no shared storage: cache elsewhere")
-    name = min((each for each, provisioner in there.items() if provisioner in _SHARED), default="NAME")
+    name = min((each for each, provisioner in there.items() if provisioner in SHARED), default="NAME")
     fix = f"cache: {{storageClassName: {name}}} under spec.cluster.existing of its manifest"
     return Check(_CHECK, Status.WARNING, found, _SHARED_ACCESS, fix)
 

@@ -4,7 +4,7 @@
 | --- | --- |
 | the cloud's load balancers | a Service of that type gets an address of the range for documentation (RFC 5737) |
 | the controllers of gateways | a Gateway is accepted, programmed and gets such an address |
-| the drivers of volumes | a claim gets a volume of its own, which is a name and nothing more; it goes with its claim |
+| the drivers of volumes | a claim that its class's driver would serve gets a volume that is a name (``volumes``) |
 | the drivers of devices | nodes whose driver's chart is installed get the slices that it would publish |
 
 ``played`` says it to users, with what is played elsewhere. Nothing listens at any of the addresses. Gangs need no
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from automation.rehearsal.backing import charts
+from automation.rehearsal.backing import charts, volumes
 from automation.rehearsal.kubernetes.api import Api, ApiError
 from automation.rehearsal.kubernetes.machines import Machine
 from automation.rehearsal.kubernetes.nodes import EFA_DRIVER, GPU_DRIVER, Object, resource_slices
@@ -25,8 +25,6 @@ _GATEWAYS: Final = "/apis/gateway.networking.k8s.io/v1/gateways"
 _NODES: Final = "/api/v1/nodes"
 _SLICES: Final = "/apis/resource.k8s.io/v1/resourceslices"
 _DRIVERS: Final = {GPU_DRIVER: charts.GPU_CHART, EFA_DRIVER: charts.EFA_CHART}
-_VOLUMES: Final = "/api/v1/persistentvolumes"
-_VOLUME: Final = "stand-in-"
 
 
 def play(api: Api, machines: Mapping[str, Machine]) -> None:
@@ -36,8 +34,7 @@ def play(api: Api, machines: Mapping[str, Machine]) -> None:
     """
     _each(api, "/api/v1/services", _balance)
     _each(api, _GATEWAYS, _program)
-    _each(api, "/api/v1/persistentvolumeclaims", _provision)
-    _remove_volumes(api)
+    volumes.provision(api)
     _publish(api, machines)
 
 
@@ -76,39 +73,6 @@ def _program(api: Api, status: str, gateway: Object) -> None:
     ]
     addresses = [{"type": "IPAddress", "value": _address(gateway)}]
     api.patch(status, {"status": {"addresses": addresses, "conditions": conditions}})
-
-
-def _provision(api: Api, status: str, claim: Object) -> None:
-    del status  # binding is the work of Kubernetes' own controller
-    if claim["status"].get("phase") == "Bound" or claim["spec"].get("volumeName"):
-        return
-    metadata, spec = claim["metadata"], claim["spec"]
-    volume = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{_VOLUME}{metadata['uid']}"},
-        "spec": {
-            "accessModes": spec["accessModes"],
-            "capacity": {"storage": spec["resources"]["requests"]["storage"]},
-            "storageClassName": spec.get("storageClassName", ""),
-            "hostPath": {"path": "/nonexistent"},
-            "claimRef": {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "namespace": metadata["namespace"],
-                "name": metadata["name"],
-                "uid": metadata["uid"],
-            },
-        },
-    }
-    charts.ensure(api, _VOLUMES, volume)
-
-
-def _remove_volumes(api: Api) -> None:
-    for each in api.items(_VOLUMES, cached=True):
-        name = each["metadata"]["name"]
-        if name.startswith(_VOLUME) and each["status"].get("phase") == "Released":
-            api.delete(f"{_VOLUMES}/{name}")
 
 
 def _publish(api: Api, machines: Mapping[str, Machine]) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from automation.rehearsal.kubernetes.api import Api
 
 GATEWAYS = "/apis/gateway.networking.k8s.io/v1/namespaces/a/gateways"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 CLAIMS = "/api/v1/namespaces/a/persistentvolumeclaims"
 SERVICES = "/api/v1/namespaces/a/services"
 P5 = machine("aws", "p5.48xlarge")
@@ -67,8 +68,8 @@ def test_a_cluster_without_gateways_is_no_trouble() -> None:
 def test_a_claim_gets_a_volume_that_goes_with_it() -> None:
     """What a driver of volumes would make; binding them is the work of Kubernetes."""
     api = FakeApi()
-    spec = {"accessModes": ["ReadWriteMany"], "storageClassName": "efs", "resources": {"requests": {"storage": "9Gi"}}}
-    api.create(CLAIMS, named("weights", spec=spec))
+    api.create(CLASSES, named("efs", provisioner="efs.csi.aws.com"))
+    api.create(CLAIMS, named("weights", spec=claim("efs")))
     play(api)
     (volume,) = api.items("/api/v1/persistentvolumes")
     assert volume["spec"]["claimRef"]["name"] == "weights"
@@ -78,6 +79,100 @@ def test_a_claim_gets_a_volume_that_goes_with_it() -> None:
     api.patch(f"/api/v1/persistentvolumes/{volume['metadata']['name']}/status", {"status": {"phase": "Released"}})
     play(api)
     assert not api.names("persistentvolumes")
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "mode", "said"),
+    [
+        # Kubernetes' own controller says that there is no such class, or none at all.
+        pytest.param("nosuch", "ReadWriteMany", "", id="no-such-class"),
+        pytest.param(None, "ReadWriteOnce", "", id="none-named"),
+        pytest.param("by-hand", "ReadWriteOnce", "", id="made-by-hand"),
+        pytest.param("first-use", "ReadWriteMany", "", id="nobody-uses-it-yet"),
+        pytest.param(
+            "ebs",
+            "ReadWriteMany",
+            "ebs makes volumes of Amazon EBS (ebs.csi.aws.com), which do not support ReadWriteMany",
+            id="a-disk-for-many-nodes",
+        ),
+        pytest.param(
+            "mine",
+            "ReadWriteMany",
+            "mine is made by csi.example.test, of which the stand-in does not know whether it supports ReadWriteMany",
+            id="an-unknown-driver-for-many-nodes",
+        ),
+    ],
+)
+def test_a_claim_that_no_driver_would_serve_waits_and_an_event_says_why(
+    storage_class: str | None, mode: str, said: str
+) -> None:
+    """A rehearsal must not say yes where a real cluster says no."""
+    api = with_classes()
+    api.create(CLAIMS, named("weights", spec=claim(storage_class, mode)))
+    play(api)
+    assert not api.names("persistentvolumes")
+    found = api.items("/api/v1/namespaces/a/events")
+    assert [each["message"] for each in found] == ([f"failed to provision volume: {said}"] if said else [])
+    uid = api.get(f"{CLAIMS}/weights")["metadata"]["uid"]
+    assert all(each["involvedObject"]["uid"] == uid and each["type"] == "Warning" for each in found)
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "mode", "annotations"),
+    [
+        pytest.param("ebs", "ReadWriteOnce", {}, id="a-disk-for-one-node"),
+        pytest.param("mine", "ReadWriteOnce", {}, id="an-unknown-driver-for-one-node"),
+        pytest.param("first-use", "ReadWriteMany", {"volume.kubernetes.io/selected-node": "n"}, id="a-pod-uses-it"),
+    ],
+)
+def test_a_claim_that_a_driver_would_serve_gets_a_volume(
+    storage_class: str, mode: str, annotations: dict[str, str]
+) -> None:
+    """Of disks too, and for its first pod where the class waits for one."""
+    api = with_classes()
+    body = named("weights", spec=claim(storage_class, mode))
+    body["metadata"]["annotations"] = annotations
+    api.create(CLAIMS, body)
+    play(api)
+    (volume,) = api.items("/api/v1/persistentvolumes")
+    assert volume["spec"]["storageClassName"] == storage_class
+    assert volume["spec"]["accessModes"] == [mode]
+
+
+def test_a_claim_is_refused_where_no_event_can_be_written() -> None:
+    """In a namespace that goes; the others get what they are owed."""
+
+    class Going(FakeApi):
+        def create(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+            if path.endswith("/events"):
+                raise ApiError("POST: namespace a is being terminated", status=403)
+            return super().create(path, body)
+
+    api = with_classes(Going())
+    api.create(CLAIMS, named("a", spec=claim("ebs")))
+    api.create(CLAIMS, named("b", spec=claim("efs")))
+    play(api)
+    assert len(api.names("persistentvolumes")) == 1
+
+
+def with_classes(api: FakeApi | None = None) -> FakeApi:
+    """Make a cluster with a class for each kind of driver."""
+    api = api or FakeApi()
+    for name, provisioner, mode in (
+        ("efs", "efs.csi.aws.com", "Immediate"),
+        ("first-use", "efs.csi.aws.com", "WaitForFirstConsumer"),
+        ("ebs", "ebs.csi.aws.com", "Immediate"),
+        ("mine", "csi.example.test", "Immediate"),
+        ("by-hand", "kubernetes.io/no-provisioner", "Immediate"),
+    ):
+        api.create(CLASSES, named(name, provisioner=provisioner, volumeBindingMode=mode))
+    return api
+
+
+def claim(storage_class: str | None, mode: str = "ReadWriteMany") -> dict[str, Any]:
+    """Make the spec of a claim."""
+    spec = {"accessModes": [mode], "resources": {"requests": {"storage": "9Gi"}}}
+    return spec | ({} if storage_class is None else {"storageClassName": storage_class})
 
 
 def test_devices_are_published_when_their_driver_is_installed() -> None:
