@@ -100,7 +100,8 @@ def _view(name: str, seen: SeenCluster) -> SeenClusterView:
         driver=found.driver,
         pools=pools,
         replicas=tuple(
-            ReplicaPodsView(replica=each.replica, pods=each.pods, ready=each.ready) for each in seen.replicas
+            ReplicaPodsView(replica=each.replica, pool=each.pool, pods=each.pods, ready=each.ready)
+            for each in seen.replicas
         ),
         facts=tuple(_fact(label, fact) for label, fact in seen.facts.named.items()),
     )

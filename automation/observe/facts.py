@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final, Generic, Self, TypeVar
 
 from automation.observe.api import NoAnswer, Object
+from components.labels import Label
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -148,11 +149,14 @@ class Pod:
     ready: bool = False
     templates: tuple[str, ...] = ()
     """The claim templates that it names, which are of its namespace."""
+    pool: str = ""
+    """The pool that it may run in by its node selector, as every pod of a replica has one."""
 
     @classmethod
     def read(cls, raw: Object) -> Self:
         """Read a ``v1`` Pod."""
-        metadata, claims = _part(raw, "metadata"), _list(_part(raw, "spec"), "resourceClaims")
+        metadata, spec = _part(raw, "metadata"), _part(raw, "spec")
+        claims = _list(spec, "resourceClaims")
         conditions = _list(_part(raw, "status"), "conditions")
         return cls(
             uid=str(metadata.get("uid") or ""),
@@ -162,6 +166,7 @@ class Pod:
             templates=tuple(
                 str(each["resourceClaimTemplateName"]) for each in claims if each.get("resourceClaimTemplateName")
             ),
+            pool=str(_part(spec, "nodeSelector").get(Label.POOL.value) or ""),
         )
 
 

@@ -31,9 +31,10 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaPods:
-    """The pods of one replica that claim devices: how many there are, and how many are ready."""
+    """The pods of one replica in one pool that claim devices: how many there are, and how many are ready."""
 
     replica: str
+    pool: str
     pods: int
     ready: int
 
@@ -116,12 +117,12 @@ def _who(claim: Claim) -> str:
 
 def _replicas(facts: ClusterFacts) -> tuple[ReplicaPods, ...]:
     templates = facts.templates.value
-    found: dict[str, list[bool]] = {}
+    found: dict[tuple[str, str], list[bool]] = {}
     for pod in facts.pods.value or ():
         replica = templates.replica(pod) if templates is not None else ""
         if replica:
-            found.setdefault(replica, []).append(pod.ready)
-    return tuple(ReplicaPods(name, len(found[name]), sum(found[name])) for name in sorted(found))
+            found.setdefault((replica, pod.pool), []).append(pod.ready)
+    return tuple(ReplicaPods(*key, len(found[key]), sum(found[key])) for key in sorted(found))
 
 
 def _oldest_driver(pools: Iterable[SeenPool], devices: Iterable[Published]) -> str:

@@ -54,9 +54,10 @@ class SeenPoolView(View):
 
 
 class ReplicaPodsView(View):
-    """The pods of a replica that claim devices, and how many of them are ready."""
+    """The pods of a replica in a pool that claim devices, and how many of them are ready."""
 
     replica: str
+    pool: str = ""
     pods: int
     ready: int
 
@@ -101,7 +102,7 @@ class ObservationView(View):
 
 
 def observation_lines(view: ObservationView, *, width: int, wide: bool = False) -> list[Line]:
-    """Return a row for every pool, or for a cluster without one; ``wide`` adds versions, pods and their times."""
+    """Return a row for every pool, or for a cluster without one; ``wide`` adds versions, pods and each fact's age."""
     columns = [Column("CLUSTER"), Column("STATUS"), Column("POOL"), Column("USABLE"), Column("FOREIGN"), Column("AGE")]
     if wide:
         columns += [Column("SERVER"), Column("KUBELET"), Column("DRIVER"), Column("READY PODS")]
@@ -109,10 +110,10 @@ def observation_lines(view: ObservationView, *, width: int, wide: bool = False) 
     for cluster in view.clusters:
         rows += _rows(cluster, view.now, wide=wide)
     lines = table([*columns, Column("MESSAGE", wraps=True)], rows, width=width)
-    fixes = [line(f"{name}: {fix}") for name, fix in _fixes(view)]
+    notes = [*(_ages(view) if wide else ()), *(line(f"{name}: {fix}") for name, fix in _fixes(view))]
     mark = "BACKED" if view.backed else "SIMULATED" if view.simulated else ""
     head = [line(Span(view.environment, "strong"), Span(f"  {mark}", "warn"))] if mark else []
-    return [*head, *lines, *([Line(), *fixes] if fixes else [])]
+    return [*head, *lines, *([Line(), *notes] if notes else [])]
 
 
 def in_short(age: timedelta) -> str:
@@ -126,17 +127,14 @@ def in_short(age: timedelta) -> str:
 
 def _rows(cluster: SeenClusterView, now: datetime, *, wide: bool) -> Iterator[list[Cell]]:
     status = Span(cluster.status, _STYLES[cluster.status])
-    pods, ready = sum(each.pods for each in cluster.replicas), sum(each.ready for each in cluster.replicas)
-    more: list[Cell] = []
-    if wide:
-        more = [cluster.api_server, cluster.kubelet, cluster.driver, f"{ready}/{pods}" if cluster.replicas else ""]
+    versions: list[Cell] = [cluster.api_server, cluster.kubelet, cluster.driver] if wide else []
     age = in_short(now - cluster.at)
     troubles = [each.trouble for each in cluster.facts if each.trouble]
     if cluster.server_ready is False:
         troubles.insert(0, "the API server says that it is not ready")
     said = cluster.message or "; ".join(troubles)
     if not cluster.pools:
-        yield [cluster.name, status, "", "", "", age, *more, said]
+        yield [cluster.name, status, "", "", "", age, *versions, *([""] if wide else []), said]
         return
     for pool in cluster.pools:
         nodes = pool.usable + pool.unusable
@@ -151,9 +149,25 @@ def _rows(cluster: SeenClusterView, now: datetime, *, wide: bool) -> Iterator[li
             usable if pool.counted else "",
             count(taken, "device") if taken else "",
             age,
-            *more,
+            *versions,
+            *([_ready(cluster, pool)] if wide else []),
             message,
         ]
+
+
+def _ready(cluster: SeenClusterView, pool: SeenPoolView) -> str:
+    """Return how many pods of replicas in a pool are ready, and how many there are."""
+    # An older observation does not say which pool.
+    own = [each for each in cluster.replicas if each.pool in {pool.name, ""}]
+    return f"{sum(each.ready for each in own)}/{sum(each.pods for each in own)}" if own else ""
+
+
+def _ages(view: ObservationView) -> Iterator[Line]:
+    """Yield when each kind of fact was read, a line for each cluster that answered."""
+    for cluster in view.clusters:
+        ages = ", ".join(f"{each.name} {in_short(view.now - each.at)}" for each in cluster.facts if not each.trouble)
+        if ages:
+            yield line(f"{cluster.name}: read {ages} ago")
 
 
 def _fixes(view: ObservationView) -> Iterator[tuple[str, str]]:

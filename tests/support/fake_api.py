@@ -102,7 +102,11 @@ class FakeApi:
         self.lists[PODS].append(
             {
                 "metadata": {"namespace": namespace, "name": pod, "uid": f"uid-{pod}"},
-                "spec": {"nodeName": node_name, "resourceClaims": [claim]},
+                "spec": {
+                    "nodeName": node_name,
+                    "nodeSelector": {Label.POOL.value: "gpu"} if template else {},
+                    "resourceClaims": [claim],
+                },
                 "status": {"conditions": [{"type": "Ready", "status": "True"}]},
             }
         )

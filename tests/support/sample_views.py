@@ -362,7 +362,7 @@ OBSERVATION: Final = ObservationView(
                     foreign=(HolderView(name="team/notebook", devices={"gpu": 2}),),
                 ),
             ),
-            replicas=(ReplicaPodsView(replica="search/embedder/eks-euw1/0", pods=2, ready=1),),
+            replicas=(ReplicaPodsView(replica="search/embedder/eks-euw1/0", pool="l40s", pods=2, ready=1),),
             facts=(FactView(name="nodes", at=_SEEN),),
         ),
         SeenClusterView(

@@ -138,7 +138,7 @@ def test_devices_of_strangers_are_held_and_ours_are_not(two: FakeApi) -> None:
         ("prod/prod", {"gpu": 1}),
     ]
     assert found.observation.pools["gpu"].foreign == (ForeignPod((("gpu", 2),)), ForeignPod((("gpu", 1),)))
-    assert [(each.replica, each.pods, each.ready) for each in found.replicas] == [("ml/qwen/edge/0", 1, 1)]
+    assert [(each.replica, each.pool, each.pods) for each in found.replicas] == [("ml/qwen/edge/0", "gpu", 1)]
 
 
 def test_a_pod_with_two_claims_is_one_and_a_claim_without_pods_holds_too(two: FakeApi) -> None:
