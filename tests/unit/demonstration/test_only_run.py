@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,27 @@ def test_a_second_run_is_refused_before_it_removes_anything(tmp_path: Path) -> N
     second.prepare()
     second.leave()
     assert not kept.exists()
+
+
+def test_every_command_is_handed_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And holds it: the run was closed, and the folder is not free before its command has ended."""
+    demo = Demo(tmp_path / "demo", SAMPLE)
+    demo.prepare()
+    seen = []
+
+    def leave_and_look(command: list[str], **more: Any) -> "subprocess.CompletedProcess[bytes]":
+        with subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=more["pass_fds"]
+        ) as child:
+            demo.leave()
+            seen.append(_free(demo.layout.root))
+            child.communicate(b"\n")
+        seen.append(_free(demo.layout.root))
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", leave_and_look)
+    demo.run("version")
+    assert seen == [False, True]
 
 
 def test_runs_in_other_folders_are_no_trouble(tmp_path: Path) -> None:
