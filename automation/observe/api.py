@@ -247,12 +247,19 @@ def _refusal(answer: "httpx.Response", method: str, path: str) -> NoAnswer:
         return NoAnswer(
             "does not know who asks (401): the credential in its kubeconfig is wrong or has expired", status=status
         )
-    if status == _FORBIDDEN:
+    if status == _FORBIDDEN and not _admission(answer):
         resource, group, name = resource_of(path)
         verb = "create" if method == "POST" else "get" if name else "list"
         shown = f"{resource}.{group}" if group else resource
         return NoAnswer(f"does not allow to {verb} {shown} (403)", status=status, fix=grant(verb, resource, group))
     return NoAnswer(f"answers {path} with {status}: {_message(answer)}", status=status)
+
+
+def _admission(answer: "httpx.Response") -> bool:
+    """Whether a refusal is a quota's, a policy's or a webhook's: one of permissions says which user may not."""
+    said = _message(answer)
+    of_object = '" is forbidden: ' in said and ' is forbidden: User "' not in said
+    return of_object or said.startswith("admission webhook ")
 
 
 def resource_of(path: str) -> tuple[str, str, str]:

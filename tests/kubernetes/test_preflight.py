@@ -171,6 +171,13 @@ def _namespace(environment: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM_NAMESPACE, "labels": labels}}
 
 
+_QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "none"},
+    "spec": {"hard": {"count/deployments.apps": "0"}},
+}
+
 _DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -230,6 +237,7 @@ def test_each_requirement_taken_away_is_found_alone(
         ("owner", 1, made(cluster, "/api/v1/namespaces", _namespace("prod"))),
         ("owner", 1, made(cluster, "/api/v1/namespaces", _namespace(""))),
         ("definitions of gateway.networking.k8s.io", 0, made(cluster, DEFINITIONS, _DEFINITION)),
+        ("device claims", 0, made(cluster, "/api/v1/namespaces/default/resourcequotas", _QUOTA)),
     ]
     for name, code, taken_away in cases:
         with taken_away:

@@ -40,6 +40,8 @@ class FakeApi:
     lists: dict[str, list[Object]] = field(default_factory=dict)
     documents: dict[str, Any] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    says: dict[str, str] = field(default_factory=dict)
+    """What it says with the refusal of a path."""
     denied: set[tuple[str, str, str]] = field(default_factory=set)
     """Verb, group and resource."""
     user: str = "me"
@@ -127,7 +129,8 @@ class FakeApi:
         self.asked.append(f"{request.method} {path}")
         self.before(request)
         if status := self.refused.get(path):
-            return httpx.Response(status, json={"kind": "Status", "message": f"refused with {status}"})
+            said = self.says.get(path, f"refused with {status}")
+            return httpx.Response(status, json={"kind": "Status", "message": said})
         if request.method == "POST":
             return self._post(path, json.loads(request.content), request.url.params)
         if path in self.lists:

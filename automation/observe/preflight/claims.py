@@ -18,6 +18,8 @@ _PATH: Final = f"/apis/{_WANT}"
 _RESOURCES: Final = frozenset({"deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"})
 _GATE: Final = "on by default from Kubernetes 1.34"
 
+_LOOK: Final = "look for the gate DynamicResourceAllocation in --feature-gates of the API server"
+
 _DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
 """Where the question is asked: every cluster has the namespace, and whoever runs Berth makes Deployments anyway."""
 
@@ -39,7 +41,7 @@ def check_claims(api: ClusterApi, wanted: Wanted) -> Check:
         if error.final:
             raise
         found = f"{_WANT} is served; whether pods keep their claims cannot be asked: {error}"
-        return Check(_NAME, Status.WARNING, found, _WANT, error.fix or "look for the gate DynamicResourceAllocation")
+        return Check(_NAME, Status.WARNING, found, _WANT, error.fix or _LOOK)
     if kept:
         return Check(_NAME, Status.OK, f"{_WANT} is served, and pods keep their claims", _WANT)
     found = f"{_WANT} is served, but pods lose their claims: they would run without devices"

@@ -90,6 +90,27 @@ def test_a_refusal_says_what_is_missing(path: str, status: int, message: str, fi
 
 
 @pytest.mark.parametrize(
+    ("said", "granted"),
+    [
+        ('namespaces "ml" is forbidden: User "me" cannot get resource "namespaces" in API group ""', True),
+        ('namespaces is forbidden: User "me" cannot list resource "namespaces" in API group ""', True),
+        ("", True),
+        ('namespaces "ml" is forbidden: exceeded quota: few', False),
+        ('admission webhook "names.example.com" denied the request: no', False),
+    ],
+)
+def test_only_a_missing_permission_is_answered_with_a_role(said: str, *, granted: bool) -> None:
+    """A quota and a webhook refuse with the same status, and no role helps against them; they are quoted."""
+    path = "/api/v1/namespaces/ml"
+    fake = FakeApi(refused={path: 403}, says={path: said})
+    with fake.api() as api, pytest.raises(NoAnswer) as refused:
+        api.get(path)
+    assert refused.value.forbidden
+    assert bool(refused.value.fix) is granted
+    assert granted or said in str(refused.value)
+
+
+@pytest.mark.parametrize(
     ("path", "want"),
     [
         ("/api/v1/nodes", ("nodes", "", "")),

@@ -142,6 +142,18 @@ def _no_dry_run(fake: FakeApi) -> None:
     fake.refused["/apis/apps/v1/namespaces/default/deployments"] = 400
 
 
+def _full_quota(fake: FakeApi) -> None:
+    _no_deployments(fake)
+    said = 'deployments.apps "berth-preflight" is forbidden: exceeded quota: few'
+    fake.says["/apis/apps/v1/namespaces/default/deployments"] = said
+
+
+def _webhook(fake: FakeApi) -> None:
+    _no_deployments(fake)
+    said = 'admission webhook "images.example.com" denied the request: unknown image'
+    fake.says["/apis/apps/v1/namespaces/default/deployments"] = said
+
+
 def _unlabelled(fake: FakeApi) -> None:
     del node(fake)["metadata"]["labels"][Label.POOL.value]
 
@@ -255,6 +267,8 @@ CASES = [
         "--verb=create --resource=deployments.apps",
     ),
     ("device claims", _no_dry_run, Status.WARNING, "with 400: refused", "look for the gate"),
+    ("device claims", _full_quota, Status.WARNING, "exceeded quota: few", "look for the gate"),
+    ("device claims", _webhook, Status.WARNING, "denied the request: unknown image", "look for the gate"),
     ("nodes of pool gpu", _unlabelled, Status.PROBLEM, "1 node with", "kubectl label node n1 modelplane.ai/pool=gpu"),
     ("nodes of pool gpu", _one_more, Status.WARNING, "3 nodes with", "modelplane.ai/pool-"),
     ("taints of pool gpu", _untainted, Status.PROBLEM, "none on n1", "kubectl taint node n1 nvidia.com/gpu=true:NoSch"),
