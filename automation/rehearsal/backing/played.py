@@ -2,7 +2,7 @@
 
 ``berth backing`` shows it when it starts, the demonstration at its end, and runs name it in one line. The reference
 page has the same words (``docs/reference/local-kubernetes.md``). How it is done: ``stand_ins``, ``charts``, ``eks``,
-``departures``, ``token_program``, and ``stages.yaml`` of the local clusters.
+``departures``, ``volumes``, ``token_program``, and ``stages.yaml`` of the local clusters.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ PLAYED: Final = (
     Played(
         "charts", "not fetched: namespaces, definitions, DeviceClasses; a process for the controller of gangs alone"
     ),
-    Played("volumes", "a claim gets a volume that is a name and nothing more"),
+    Played("volumes", "a claim that the driver of its class would serve gets one that is a name and nothing more"),
     Played("addresses", "load balancers and gateways get some of 203.0.113.0/24, where nothing listens"),
     Played("logins", "the kubeconfig's `aws` is a stand-in that gives the local cluster's token"),
 )
