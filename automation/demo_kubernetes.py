@@ -63,7 +63,7 @@ class KubernetesDemo(Demo):
     @contextmanager
     def kept(self) -> Generator[None]:
         """Keep control planes while the block runs."""
-        command = [sys.executable, "-m", "automation.cli", "backing", "--with-parent"]
+        command = [sys.executable, "-m", "automation.cli", "backing", "--kubernetes", DEFAULT_MINOR, "--with-parent"]
         keeper = subprocess.Popen(  # noqa: S603 (our own command)
             command, cwd=self.layout.root, env=dict(self.variables()), stdin=subprocess.PIPE, pass_fds=self.handed_down
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from automation.driver.kept_minors import refuse_minors
 from automation.driver.layout import beside_front_doors, is_leaving, refuse_other_layout
 from automation.driver.renamed import Renamed, renamed_clusters
 from automation.driver.servers import Servers
@@ -112,6 +113,7 @@ def read_situation(
         lambda: refuse_other_source(fleet, existing),
         lambda: refuse_gone_gateway(fleet, existing),
         lambda: refuse_versions(fleet, existing, session.observation, now=session.clock()),
+        lambda: refuse_minors(session, fleet, existing),
     )
     refused: list[Problem] = []
     for refuse in () if broken else refusals:

@@ -19,7 +19,7 @@ from components.errors import ConfigError
 
 def refuse_versions(fleet: Fleet, existing: Existing, observation: Observation, *, now: datetime) -> None:
     """Raise ConfigError when a manifest asks a version of a cluster that it cannot get from the one it has."""
-    problems = tuple(version_problems(fleet, existing, _seen(fleet, existing, observation, now)))
+    problems = tuple(version_problems(fleet, existing, _seen(fleet, observation, now)))
     if problems:
         raise ConfigError(problems)
 
@@ -39,10 +39,8 @@ def refuse_found_versions(fleet: Fleet, existing: Existing, changes: Iterable[Ve
         raise ConfigError(problems)
 
 
-def _seen(fleet: Fleet, existing: Existing, observation: Observation, now: datetime) -> Mapping[str, Version]:
-    """Return the versions that were observed, while they count; a stand-in's says nothing of the cloud's cluster."""
-    if existing.backed:
-        return {}
+def _seen(fleet: Fleet, observation: Observation, now: datetime) -> Mapping[str, Version]:
+    """Return the versions that were observed, while they count."""
     options = options_of(fleet)
     return {
         name: Version(cluster.api_server, cluster.at)

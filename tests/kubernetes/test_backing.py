@@ -17,6 +17,7 @@ from automation.rehearsal.backing.keeper import Keeper
 from automation.rehearsal.install import Backing, install
 from automation.rehearsal.kubernetes.api import Api
 from components.labels import Label
+from tests.support.kubernetes_minor import MINOR
 from tests.support.processes import listens, running, soon
 from tests.support.simulated import CLUSTER, NODES, Provider, make_cluster, serving, settings_for
 
@@ -38,7 +39,7 @@ def layout(tmp_path_factory: pytest.TempPathFactory) -> Layout:
 @pytest.fixture(scope="module")
 def door(programs: Mapping[str, Path], layout: Layout) -> Iterator[Door]:
     """Keep control planes; gives the way to their keeper."""
-    with Keeper(programs, layout, say=lambda _: None):
+    with Keeper(programs, layout, say=lambda _: None, minor=MINOR.name):
         yield Door(layout.simulated / RECORD)
 
 
@@ -55,7 +56,7 @@ def aws(door: Door, layout: Layout) -> Generator[Provider]:
 @pytest.fixture(scope="module")
 def east(aws: Provider) -> dict[str, Any]:
     """Make a simulated cluster; gives its outputs."""
-    return make_cluster(aws)[0]
+    return make_cluster(aws, version=MINOR.name)[0]
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +216,7 @@ def _served(api: Api, path: str) -> bool:
 
 def test_a_control_plane_ends_with_its_cluster(aws: Provider, door: Door) -> None:
     """Its processes, by their numbers; a cluster of its own, because the others need theirs."""
-    west, _, _ = make_cluster(aws, "west")
+    west, _, _ = make_cluster(aws, "west", version=MINOR.name)
     pids = list(described(door, "west")["pids"].values())
     assert running(pids) == pids != []
     aws.delete(CLUSTER, "west", f"sim-{west['name']}", outputs=west)
@@ -256,5 +257,5 @@ def test_a_keeper_that_ends_leaves_nothing(
     layout = Layout(root, backed=True)
     assert soon(lambda: list((layout.simulated / "kubernetes").iterdir()) == [])
     assert not Door(layout.simulated / RECORD).is_kept()
-    with Keeper(programs, layout, say=lambda _: None) as again:
+    with Keeper(programs, layout, say=lambda _: None, minor=MINOR.name) as again:
         assert again.answer({"do": "list"})["clusters"] == []

@@ -17,6 +17,7 @@ from automation.rehearsal.backing.keeper import Keeper
 from tests.support.backed_run import BackedRun, cluster, plan_of, two_clusters
 from tests.support.fleet_run import FleetRun, deployment
 from tests.support.kept_clusters import kept_clusters, problems
+from tests.support.kubernetes_minor import MINOR
 from tests.support.previews import ALLOWED, allowed, differences
 
 pytestmark = [
@@ -48,7 +49,7 @@ def runs(
     root, files = tmp_path_factory.mktemp("equal"), two_clusters()
     simulated = FleetRun.make(root / "simulated", pulumi_cli.pulumi, files)
     backed = BackedRun.with_provider(root / "backed", pulumi_cli.pulumi, files, provider=provider)
-    with Keeper(programs, backed.layout, say=lambda _: None):
+    with Keeper(programs, backed.layout, say=lambda _: None, minor=MINOR.name):
         yield simulated, backed
 
 

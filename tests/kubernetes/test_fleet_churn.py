@@ -25,6 +25,7 @@ from tests.support.backed_run import BackedRun, cluster, gpu_class, two_clusters
 from tests.support.crash_run import Started, end, leases, pending
 from tests.support.fleet_run import deployment
 from tests.support.kept_clusters import NODES, Object, kept_clusters, lose_node, problems
+from tests.support.kubernetes_minor import MINOR
 from tests.support.processes import of_session, soon
 from tests.support.random_cases import CASES, SEED, again
 
@@ -232,7 +233,7 @@ def group_of(node: Object) -> str:
 def run(programs: Mapping[str, Path], provider: Path, pulumi_cli: Toolchain, tmp_path: Path) -> Iterator[BackedRun]:
     """Give a repo whose control planes are kept, with nothing applied."""
     made = BackedRun.with_provider(tmp_path / "fleet", pulumi_cli.pulumi, two_clusters(), provider=provider)
-    with Keeper(programs, made.layout, say=lambda _: None):
+    with Keeper(programs, made.layout, say=lambda _: None, minor=MINOR.name):
         yield made
 
 

@@ -10,6 +10,7 @@ from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing.door import RECORD, Door
 from automation.rehearsal.backing.keeper import Keeper
 from tests.support.keeper_run import api_of, start_cluster
+from tests.support.kubernetes_minor import MINOR
 
 pytestmark = pytest.mark.kubernetes
 
@@ -21,9 +22,9 @@ def test_keepers_of_two_projects_do_not_see_each_other(programs: Mapping[str, Pa
     layouts = [Layout(tmp_path / name, backed=True) for name in ("one", "two")]
     doors = [Door(layout.simulated / RECORD) for layout in layouts]
     with ExitStack() as opened:
-        stays = opened.enter_context(Keeper(programs, layouts[1], say=lambda _: None))
+        stays = opened.enter_context(Keeper(programs, layouts[1], say=lambda _: None, minor=MINOR.name))
         there = opened.enter_context(closing(api_of(start_cluster(stays, layouts[1]))))
-        with Keeper(programs, layouts[0], say=lambda _: None) as goes:
+        with Keeper(programs, layouts[0], say=lambda _: None, minor=MINOR.name) as goes:
             here = opened.enter_context(closing(api_of(start_cluster(goes, layouts[0]))))
             here.create(NAMESPACES, namespace("here"))
             assert "here" not in {each["metadata"]["name"] for each in there.items(NAMESPACES)}

@@ -20,6 +20,7 @@ from automation.engine.interruption import Interruption
 from automation.engine.toolchain.layout import Layout
 from automation.rehearsal.backing.door import RECORD, Door
 from tests.support.fleet_run import GATEWAY, FleetRun, deployment, environment
+from tests.support.kubernetes_minor import MINOR
 
 
 def two_clusters() -> dict[str, str]:
@@ -54,14 +55,14 @@ spec:
 """
 
 
-def cluster(name: str, *, nodes: int = 3, more: str = "") -> str:
+def cluster(name: str, *, nodes: int = 3, more: str = "", version: str = MINOR.name) -> str:
     """Return a cluster with one pool."""
     return f"""\
 apiVersion: berth.dev/v1alpha1
 kind: InferenceCluster
 metadata: {{name: {name}, labels: {{cluster: {name}}}}}
 spec:
-  cluster: {{source: EKS, eks: {{region: us-east-1}}}}
+  cluster: {{source: EKS, eks: {{region: us-east-1, kubernetesVersion: "{version}"}}}}
   nodePools: [{{name: gpu, className: l40s-{name}, nodeCount: {nodes}, zones: [us-east-1a]}}]
 {more}"""
 

@@ -14,15 +14,17 @@ from automation.rehearsal.backing.eks import CLUSTER, cluster_key_of
 from automation.rehearsal.backing.keeper import Keeper
 from automation.rehearsal.kubernetes.api import Api
 from automation.rehearsal.store import Row, Store
+from tests.support.kubernetes_minor import MINOR
 from tests.support.processes import children
 
 
-def start_cluster(keeper: Keeper, layout: Layout) -> dict[str, Any]:
+def start_cluster(keeper: Keeper, layout: Layout, *, version: str = "") -> dict[str, Any]:
     """Put a cluster into the simulated cloud and start what is behind it; gives what the keeper says of it."""
     row = Row("aws", CLUSTER, "aws/1/us-east-1", "sim-a", None, "a", "urn", "", {}, {})
     with Store(layout.simulated_clouds).transaction() as transaction:
         transaction.insert(row)
-    keeper.answer({"do": "cluster", "key": cluster_key_of(row), "name": "a", "issuer": "https://oidc.test"})
+    wanted = {"key": cluster_key_of(row), "name": "a", "issuer": "https://oidc.test", "version": version}
+    keeper.answer({"do": "cluster", **wanted})
     (described,) = keeper.answer({"do": "list"})["clusters"]
     return dict(described)
 
@@ -37,7 +39,7 @@ def api_of(described: dict[str, Any]) -> Api:
 def main(root: Path, programs: dict[str, Path]) -> None:
     """Start a cluster, say so, and keep it."""
     layout = Layout(root, backed=True)
-    with Keeper(programs, layout, say=lambda _: None) as keeper:
+    with Keeper(programs, layout, say=lambda _: None, minor=MINOR.name) as keeper:
         described = start_cluster(keeper, layout)
         warden = keeper.answer({"do": "list"})["warden"]
         said = json.dumps(

@@ -288,10 +288,11 @@ def make_network(aws: Provider, *, zones: str = "ab") -> tuple[str, list[str]]:
     return vpc, subnets
 
 
-def make_cluster(aws: Provider, name: str = "east") -> tuple[dict[str, Any], str, list[str]]:
+def make_cluster(aws: Provider, name: str = "east", *, version: str = "") -> tuple[dict[str, Any], str, list[str]]:
     """Create a role and an EKS cluster in a network of its own; gives the cluster's outputs, VPC and subnets."""
     vpc, subnets = make_network(aws)
     _, role = aws.create(ROLE, "role", {"name": f"{name}-role", "assumeRolePolicy": "{}"})
     inputs = {"name": name, "roleArn": role["arn"], "vpcConfig": {"subnetIds": subnets}}
+    inputs |= {"version": version} if version else {}
     _, cluster = aws.create(CLUSTER, name, inputs)
     return cluster, vpc, subnets

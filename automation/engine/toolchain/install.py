@@ -5,8 +5,9 @@ When no source can give the tool, one error names each that was tried and why it
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from automation.engine.toolchain.disk import keep_out_of_git, writing
@@ -52,6 +53,17 @@ def underway(tool: Tool, layout: Layout) -> str:
     """Say how far a process is that installs the tool in this checkout now; empty when none does."""
     said = said_by_holder(tool.place(layout).lock)
     return "" if said is None else f"being installed: {said}" if said else "being installed"
+
+
+def locate_all(tools: Iterable[Tool], layout: Layout) -> Mapping[str, Path] | None:
+    """Find the programs of tools by name, and install nothing; None unless all of them are there."""
+    programs: dict[str, Path] = {}
+    for tool in tools:
+        found, _ = locate_tool(tool, layout)
+        if found is None:
+            return None
+        programs[tool.name] = found.path
+    return programs
 
 
 def allowed_sources(environ: Mapping[str, str]) -> tuple[Source, ...]:

@@ -8,7 +8,7 @@ from automation.observe.api import ClusterApi, NoAnswer
 from automation.observe.preflight.claims import check_claims
 from automation.observe.preflight.wanted import Wanted
 from automation.observe.reading import is_ready
-from components.checks.versions import numbers_of, older
+from components.checks.versions import minor_words, minors_between, numbers_of, older
 from components.labels import Label
 from components.naming import SYSTEM_NAMESPACE
 
@@ -126,11 +126,27 @@ def _version(version: str, wanted: Wanted) -> Check:
     if wanted.kubernetes.too_new(plain):
         fix = "nobody has run the release on it; choose another release, or try it in an environment of its own"
         return Check("version", Status.WARNING, version, allowed, fix)
-    # Berth upgrades what it makes; of others the manifest is what selectors are judged by until they were observed.
-    if wanted.version and not wanted.provisioned and older(version, numbers_of(wanted.version)[:2]):
+    if wanted.provisioned:
+        return _made_version(version, wanted, allowed)
+    # The manifest is what selectors are judged by until the cluster was observed.
+    if wanted.version and older(version, numbers_of(wanted.version)[:2]):
         fix = f'write kubernetesVersion: "{version}": selectors that only {wanted.version} takes would be refused here'
         return Check("version", Status.PROBLEM, version, f"{wanted.version}, as the manifest says", fix)
     return Check("version", Status.OK, version, allowed)
+
+
+def _made_version(version: str, wanted: Wanted, allowed: str) -> Check:
+    """Compare with the manifest of a cluster that Berth makes: it upgrades one, and no control plane goes back."""
+    step = minors_between(version, wanted.version)
+    if not step:
+        return Check("version", Status.OK, version, allowed)
+    want = f"{wanted.version}, as the manifest says"
+    if step > 0:
+        fix = f"berth up -e {wanted.environment} upgrades it, or says what is in the way"
+        return Check("version", Status.WARNING, version, want, fix)
+    minor = minor_words(version)
+    fix = f'write kubernetesVersion: "{minor}": a control plane never goes back to {wanted.version}'
+    return Check("version", Status.PROBLEM, version, want, fix)
 
 
 def _binding(api: ClusterApi) -> str:

@@ -19,7 +19,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
@@ -34,10 +34,11 @@ from automation.rehearsal.backing import charts, stand_ins
 from automation.rehearsal.backing.departures import take_away
 from automation.rehearsal.backing.door import RECORD, Answer, write_record
 from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP, Group, cluster_key_of, group
+from automation.rehearsal.backing.minors import Kits, Look
 from automation.rehearsal.kubernetes.api import Api, ApiError
 from automation.rehearsal.kubernetes.gangs import start_gangs, stop_gangs
-from automation.rehearsal.kubernetes.local import LocalCluster, LocalKubernetes
-from automation.rehearsal.store import Store
+from automation.rehearsal.kubernetes.local import Kit, LocalCluster, LocalKubernetes
+from automation.rehearsal.store import Row, Store
 from components.errors import BerthError, DriverError, UsageError
 
 Say = Callable[[str], None]
@@ -67,9 +68,22 @@ class Keeper:
     planes that they speak of ended with theirs.
     """
 
-    def __init__(self, programs: Mapping[str, Path], layout: Layout, *, say: Say, minor: str = DEFAULT_MINOR) -> None:
-        """Take the ``kubernetes_tools`` of a minor; raises UsageError when another keeper has the folder."""
+    def __init__(
+        self,
+        programs: Mapping[str, Path],
+        layout: Layout,
+        *,
+        say: Say,
+        minor: str = DEFAULT_MINOR,
+        look: Look = lambda _: None,
+    ) -> None:
+        """Take the ``kubernetes_tools`` of a minor, and ``look`` for those of others when a cluster is to have one.
+
+        Raises UsageError when another keeper has the folder.
+        """
         self._say = say
+        self._kits = Kits(Kit(minor, programs), look)
+        self._faults: set[str] = set()
         self._record = layout.simulated / RECORD
         self._kept: dict[str, _Kept] = {}
         self._starting: dict[str, threading.Lock] = {}
@@ -84,6 +98,7 @@ class Keeper:
             "release": self._release,
             "uninstall": self._uninstall,
             "list": self._list,
+            "minors": lambda: {"minors": list(self.minors)},
             "end": self._end_program,
             "restart": self._restart,
         }
@@ -115,6 +130,11 @@ class Keeper:
     ) -> None:
         self._done.set()
         self._undo.close()
+
+    @property
+    def minors(self) -> tuple[str, ...]:
+        """The minors of Kubernetes whose programs are there now."""
+        return self._kits.minors
 
     def keep(self, ready: Callable[[], object], *, with_parent: bool = False) -> None:
         """Keep them until this process is told to end: by Ctrl-C, a signal, a terminal that goes away.
@@ -175,14 +195,18 @@ class Keeper:
     def _end_program(self, cluster: str, program: str) -> None:
         self._local.end(self._named(cluster).local, program)
 
-    def _cluster(self, key: str, name: str, issuer: str) -> Answer:
-        """Start the control plane of a cluster, or find it; whoever asks a second time waits for the same."""
+    def _cluster(self, key: str, name: str, issuer: str, version: str = "") -> Answer:
+        """Start the control plane of a cluster, or find it; whoever asks a second time waits for the same.
+
+        It is of the minor of the ``version`` that the cloud says. Raises UsageError where no programs are of that.
+        """
         with self._lock:
             starting = self._starting.setdefault(key, threading.Lock())
         with starting:
             if key not in self._kept:
-                self._say(f"starting a control plane for {name}")
-                local = self._local.start(name, issuer=issuer)
+                kit = self._kits.of(name, version)
+                self._say(f"starting a control plane of Kubernetes {kit.minor} for {name}")
+                local = self._local.start(name, issuer=issuer, kit=kit)
                 _let_describe(local.api)
                 with self._lock:
                     self._kept[key] = _Kept(key, local)
@@ -220,6 +244,7 @@ class Keeper:
         local = kept.local
         return {
             "name": local.name,
+            "minor": local.kit.minor,
             "server": local.server,
             "kubeconfig": str(local.kubeconfig),
             "pids": dict(local.pids),
@@ -235,20 +260,53 @@ class Keeper:
             live = {cluster_key_of(row) for row in transaction.select(type_=CLUSTER)}
             rows = transaction.select(type_=NODE_GROUP)
             templates = transaction.select(type_=LAUNCH_TEMPLATE)
-        groups = [group(row, templates) for row in rows]
+        faults: set[str] = set()
+        groups, unread = self._groups(rows, templates, faults)
         for kept, joined in known.values():
-            if kept.key not in live:
-                self._end(kept)
-                continue
-            wanted = {each.name: each for each in groups if each.cluster == kept.local.name}
-            with suppress(ApiError):  # its server may be down, which is the cluster's own misfortune
-                for name in sorted(joined.keys() - wanted.keys()):
-                    self._end_group(kept, joined[name])
-                for each in wanted.values():
-                    self._settle_group(kept, each)
-                with kept.settling:
-                    machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
-                stand_ins.play(kept.local.api, machines)
+            name = kept.local.name
+            wanted = {each.name: each for each in groups if each.cluster == name}
+            gone = {each for each in joined.keys() - wanted.keys() if (name, each) not in unread}
+            try:
+                if kept.key not in live:
+                    self._end(kept)
+                else:
+                    self._compare(kept, {each: joined[each] for each in gone}, wanted)
+            except ApiError:
+                pass  # its server may be down, which is the cluster's own misfortune
+            except Exception as error:  # noqa: BLE001 - one cluster must not keep the others from anything
+                faults.add(f"looking after {name} failed: {_words(error)}")
+        self._say_new(faults)
+
+    def _groups(
+        self, rows: Iterable[Row], templates: Iterable[Row], faults: set[str]
+    ) -> tuple[list[Group], set[tuple[str, str]]]:
+        """Read the node groups, each for itself; give those that can be read, and cluster and name of the others."""
+        found: list[Group] = []
+        unread: set[tuple[str, str]] = set()
+        for row in rows:
+            try:
+                found.append(group(row, templates))
+            except Exception as error:  # noqa: BLE001 - rows are what others wrote, and may be wrong in any way
+                cluster = str(row.outputs.get("clusterName"))
+                unread.add((cluster, row.name))
+                faults.add(f"node group {row.name} of {cluster} stays as it was: {_words(error)}")
+        return found, unread
+
+    def _say_new(self, faults: set[str]) -> None:
+        """Say what was not wrong at the last look."""
+        for fault in sorted(faults - self._faults):
+            self._say(fault)
+        self._faults = faults
+
+    def _compare(self, kept: _Kept, gone: Mapping[str, Group], wanted: Mapping[str, Group]) -> None:
+        """Make a cluster's nodes what they should be, and let the stand-ins work on it."""
+        for name in sorted(gone):
+            self._end_group(kept, gone[name])
+        for each in wanted.values():
+            self._settle_group(kept, each)
+        with kept.settling:
+            machines = {node: each.machine for each in kept.groups.values() for node in each.nodes()}
+        stand_ins.play(kept.local.api, machines)
 
     def _settle_group(self, kept: _Kept, wanted: Group) -> None:
         """Make a group's nodes what they should be; a node that changes is another node."""
@@ -284,7 +342,7 @@ class Keeper:
             try:
                 self.look()
             except Exception as error:  # noqa: BLE001 - one bad look must not end all clusters
-                self._say(f"a look at the simulated cloud failed: {type(error).__name__}: {error}")
+                self._say_new({f"a look at the simulated cloud failed: {_words(error)}"})
 
     def _listen(self) -> None:
         while not self._done.is_set():
@@ -302,11 +360,13 @@ class Keeper:
             request = json.loads(connection.recv_bytes())
             try:
                 answer = self.answer(request)
-            except BerthError as error:
-                answer = {"error": error.summary}
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
-                answer = {"error": f"{type(error).__name__}: {error}"}
+                answer = {"error": _words(error)}
             connection.send_bytes(json.dumps(answer).encode())
+
+
+def _words(error: Exception) -> str:
+    return error.summary if isinstance(error, BerthError) else f"{type(error).__name__}: {error}"
 
 
 def _let_describe(api: Api) -> None:

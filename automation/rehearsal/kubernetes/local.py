@@ -39,6 +39,14 @@ SECONDS_TO_START: Final = 120.0
 _BETWEEN_LOOKS: Final = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a cluster is made of: the programs of a minor, by the names of ``kubernetes_tools``."""
+
+    minor: str
+    programs: Mapping[str, Path]
+
+
 @dataclass(slots=True)
 class LocalCluster:
     """A control plane that runs. ``pids`` are its processes, by program."""
@@ -49,6 +57,7 @@ class LocalCluster:
     api: Api
     token: str = field(repr=False)
     """What its administrator shows."""
+    kit: Kit = field(repr=False)
     pids: dict[str, int] = field(default_factory=dict)
     commands: dict[str, list[str]] = field(default_factory=dict)
     """How its programs were started."""
@@ -86,9 +95,11 @@ class LocalKubernetes:
     """The local clusters of one run; threads may start several at once. Use it as a context: nothing of it is left."""
 
     def __init__(self, programs: Mapping[str, Path], *, parent: Path, minor: str = DEFAULT_MINOR) -> None:
-        """Take the ``programs`` of a minor by the names of ``kubernetes_tools``; the folder is made in ``parent``."""
-        self._programs = programs
-        self._minor = minor
+        """Take the ``programs`` of a minor by the names of ``kubernetes_tools``; the folder is made in ``parent``.
+
+        One store serves clusters of any minor, so each cluster may bring its own.
+        """
+        self._kit = Kit(minor, programs)
         self._warden = Warden(parent)
         self._ports: list[Port] = []
         self._clusters: list[LocalCluster] = []
@@ -118,41 +129,49 @@ class LocalKubernetes:
         """Raise DriverError when the warden process has ended, and every cluster with it."""
         self._warden.check()
 
-    def start(self, name: str, *, issuer: str = flags.ISSUER, seconds: float = SECONDS_TO_START) -> LocalCluster:
+    def start(
+        self,
+        name: str,
+        *,
+        issuer: str = flags.ISSUER,
+        seconds: float = SECONDS_TO_START,
+        kit: Kit | None = None,
+    ) -> LocalCluster:
         """Start a cluster and give it when its API server is ready; what works on it is starting then.
 
-        ``issuer`` is the one of its service accounts' tokens.
+        ``issuer`` is the one of its service accounts' tokens; ``kit`` is another than the run's.
 
         Raises DriverError with a program's last words when it ends instead, and TimedOut.
         """
         deadline = time.monotonic() + seconds
         with self._lock:
             if not self._store_pid:
-                argv = flags.etcd(self._programs[_STORE], self.folder / "etcd")
+                argv = flags.etcd(self._kit.programs[_STORE], self.folder / "etcd")
                 self._store_pid = self._warden.start(_STORE, argv)
         # Numbered, so that a cluster of the same name begins empty.
         unique = f"{next(self._numbers)}-{name}"
         files = ClusterFiles(self.folder / unique)
         files.folder.mkdir(mode=0o700)
+        kit = kit or self._kit
         port, token = self._port(), secrets.token_urlsafe(32)
         write_whole(files.tokens, f'{token},admin,admin,"system:masters"\n'.encode(), mode=0o600)
-        program, server = self._programs[_API_SERVER], f"{unique}/{_API_SERVER}"
-        argv = flags.api_server(program, files, port=port.number, prefix=f"/clusters/{unique}", issuer=issuer)
+        server, prefix = f"{unique}/{_API_SERVER}", f"/clusters/{unique}"
+        argv = flags.api_server(kit.programs[_API_SERVER], files, port=port.number, prefix=prefix, issuer=issuer)
         pids = {_API_SERVER: self._warden.start(server, argv)}
         with ExitStack() as undo:
             undo.callback(lambda: self._warden.stop(pids.values()))
             # The certificate is written before the key.
-            self._await(server, pids[_API_SERVER], files.key.exists, deadline)
+            self._await(server, pids[_API_SERVER], files.key.exists, deadline, minor=kit.minor)
             api = Api(f"https://{port.address}", authority=files.certificate, token=token)
             undo.callback(api.close)
-            self._await(server, pids[_API_SERVER], api.is_ready, deadline)
+            self._await(server, pids[_API_SERVER], api.is_ready, deadline, minor=kit.minor)
             write_whole(files.kubeconfig, _kubeconfig(name, api.server, files, token).encode(), mode=0o600)
             commands = {_API_SERVER: argv}
             for client, command in _CLIENTS.items():
-                commands[client] = command(self._programs[client], files)
+                commands[client] = command(kit.programs[client], files)
                 pids[client] = self._warden.start(f"{unique}/{client}", commands[client])
             undo.pop_all()
-        cluster = LocalCluster(name=name, files=files, port=port, api=api, token=token, pids=pids, commands=commands)
+        cluster = LocalCluster(name, files, port, api, token, kit=kit, pids=pids, commands=commands)
         self._clusters.append(cluster)
         return cluster
 
@@ -192,13 +211,14 @@ class LocalKubernetes:
 
         Raises DriverError with its last words when it ends instead, and TimedOut; then it does not run.
         """
-        cluster.commands[program] = command(self._programs[program], cluster.files)
+        cluster.commands[program] = command(cluster.kit.programs[program], cluster.files)
         self.restart(cluster, program)
         with ExitStack() as undo:
             undo.callback(lambda: program in cluster.pids and self.end(cluster, program))
             name = f"{cluster.files.folder.name}/{program}"
             lost = f"{cluster.name} goes on without {program}."
-            self._await(name, cluster.pids[program], done, time.monotonic() + SECONDS_TO_START, lost=lost)
+            deadline = time.monotonic() + SECONDS_TO_START
+            self._await(name, cluster.pids[program], done, deadline, minor=cluster.kit.minor, lost=lost)
             undo.pop_all()
 
     def pids(self) -> dict[str, int]:
@@ -232,6 +252,7 @@ class LocalKubernetes:
         done: Callable[[], bool],
         deadline: float,
         *,
+        minor: str,
         lost: str = "The cluster was not started.",
     ) -> None:
         while not done():
@@ -241,7 +262,7 @@ class LocalKubernetes:
                     raise DriverError(
                         f"{program} ended with status {code} instead of starting:\n{self._warden.last_words(program)}",
                         consequence=lost,
-                        help=f"berth doctor --kubernetes {self._minor}",
+                        help=f"berth doctor --kubernetes {minor}",
                     )
             if time.monotonic() > deadline:
                 raise TimedOut(

@@ -15,6 +15,7 @@ from automation.rehearsal.backing.eks import CLUSTER, NODE_GROUP, cluster_key_of
 from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Row, Store
 from automation.rehearsal.wire import lookup
+from components.checks.versions import minor_words
 
 
 def back(door: Door, store: Store, row: Row, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,8 @@ def back(door: Door, store: Store, row: Row, facts: Mapping[str, Any]) -> dict[s
     try:
         if row.type == CLUSTER:
             issuer = lookup(row.outputs, "identities.0.oidcs.0.issuer")
-            answer = door.ask("cluster", key=cluster_key_of(row), name=row.name, issuer=issuer)
+            version = str(row.outputs.get("version") or "")
+            answer = door.ask("cluster", key=cluster_key_of(row), name=row.name, issuer=issuer, version=version)
             return _meet(store, row, facts, server=answer["server"], authority=answer["authority"])
         if row.type == NODE_GROUP:
             door.ask("nodes", group_id=row.id)
@@ -34,6 +36,18 @@ def back(door: Door, store: Store, row: Row, facts: Mapping[str, Any]) -> dict[s
             remove(transaction, row)
         raise Refused(f"creating {row.type} ({row.name}): {error}") from error
     return {}
+
+
+def refuse_upgrade(row: Row, inputs: Mapping[str, Any]) -> None:
+    """Raise ``Refused`` when a cluster would get another minor: the control plane behind it keeps the one it has."""
+    if row.type != CLUSTER:
+        return
+    before, after = minor_words(str(row.outputs.get("version") or "")), minor_words(str(inputs.get("version") or ""))
+    if before and after and before != after:
+        raise Refused(
+            f"updating {row.type} ({row.name}): the control plane behind it keeps Kubernetes {before}, and is not"
+            f" made to be {after}"
+        )
 
 
 def _meet(store: Store, row: Row, facts: Mapping[str, Any], *, server: str, authority: str) -> dict[str, Any]:

@@ -170,6 +170,10 @@ class CatalogCloud:
             row = self._find(transaction, target, olds, inputs)
             if row is None:
                 raise Refused(self._words()["gone"].format(type=target.type, name=target.id))
+            if self._world.door is not None:
+                from automation.rehearsal.provider.backing import refuse_upgrade  # noqa: PLC0415 (backed runs only)
+
+                refuse_upgrade(row, inputs)
             context = self._context(transaction, target, inputs, where, row.id, old=row.outputs)
             outputs = self._outputs(target, inputs, context, self._world.store.unseal(row.outputs, olds))
             sealed = self._world.store.seal

@@ -114,7 +114,7 @@ def test_an_upgrade_behind_our_back_is_not_taken_back(older: FakeDriver) -> None
 
 
 def test_what_was_seen_counts_while_it_is_young(older: FakeDriver) -> None:
-    """Also for whoever asks no engine. What stands in for a cluster of the cloud says nothing of its version."""
+    """Also for whoever asks no engine; and in a backed run, whose API servers have the version that the cloud says."""
     older.edit("environment.yaml", "spec:\n", "spec:\n  observation: {maxAge: 2h}\n")
     situation = read_situation(older.session, create=False)
 
@@ -127,4 +127,5 @@ def test_what_was_seen_counts_while_it_is_young(older: FakeDriver) -> None:
         look(timedelta(hours=1))
     assert "runs Kubernetes 1.35, as seen at" in caught.value.problems[0].message
     look(timedelta(hours=3))
-    look(timedelta(hours=1), backed=True)
+    with pytest.raises(ConfigError):
+        look(timedelta(hours=1), backed=True)

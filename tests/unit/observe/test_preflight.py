@@ -19,7 +19,7 @@ from components.api.model_cache import ModelCache
 from components.labels import Label
 from components.naming import SYSTEM_NAMESPACE
 from tests.support.fake_api import CLASSES, DEFINITIONS, DRA, NODES, PODS, REVIEW, SLICES, STORAGE, FakeApi
-from tests.support.platforms import existing, fleet, hardware
+from tests.support.platforms import eks, existing, fleet, hardware
 
 H100 = machine("aws", "p5.48xlarge")
 SYSTEM = f"/api/v1/namespaces/{SYSTEM_NAMESPACE}"
@@ -344,6 +344,29 @@ def test_a_manifest_that_says_a_newer_minor_is_found_out(written: str, seen: str
     if older:
         assert (missing["version"].found, missing["version"].want) == (seen, f"{written}, as the manifest says")
         assert f'write kubernetesVersion: "{seen}"' in missing["version"].fix
+
+
+@pytest.mark.parametrize(
+    ("written", "seen", "status", "fix"),
+    [
+        ("1.36", "v1.36.3", Status.OK, ""),
+        ("1.36", "v1.34.4", Status.WARNING, "berth up -e dev upgrades it, or says what is in the way"),
+        ("1.34", "v1.35.1", Status.PROBLEM, 'write kubernetesVersion: "1.35"'),
+        ("1.34", "unreadable", Status.OK, ""),
+    ],
+)
+def test_a_cluster_that_berth_makes_is_compared_with_its_manifest_too(
+    written: str, seen: str, status: Status, fix: str
+) -> None:
+    """It is what selectors are judged by, whoever made the cluster; Berth upgrades one and never takes one back."""
+    fake = fit()
+    fake.documents["/version"] = {"gitVersion": seen}
+    made = fleet(eks("edge", source={"kubernetesVersion": written}), classes=[hardware(devices=(GPU, EFA))])
+    check = found(fake, made)["version"]
+    assert (check.status, check.found) == (status, seen)
+    assert fix in check.fix
+    if fix:
+        assert check.want == f"{written}, as the manifest says"
 
 
 def test_what_berth_installs_is_missed_only_after_it_has_built() -> None:

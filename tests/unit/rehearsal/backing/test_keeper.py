@@ -22,6 +22,7 @@ from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKe
 from automation.rehearsal.backing.eks import CLUSTER, LAUNCH_TEMPLATE, NODE_GROUP
 from automation.rehearsal.backing.keeper import Keeper
 from automation.rehearsal.kubernetes.api import ApiError
+from automation.rehearsal.kubernetes.local import Kit
 from automation.rehearsal.provider.backing import back
 from automation.rehearsal.provider.errors import Refused
 from automation.rehearsal.store import Row, Store
@@ -40,6 +41,7 @@ class FakeCluster:
     folder: Path
     number: int
     api: FakeApi = field(default_factory=FakeApi)
+    kit: Kit | None = None
     pids: dict[str, int] = field(default_factory=dict)
     token: str = "t-1"
 
@@ -86,12 +88,12 @@ class FakeKubernetes:
         self.running.clear()
         shutil.rmtree(self.folder)
 
-    def start(self, name: str, *, issuer: str) -> FakeCluster:
+    def start(self, name: str, *, issuer: str, kit: Kit) -> FakeCluster:
         """Start one."""
         if self.broken:
             raise DriverError("kube-apiserver ended with status 1 instead of starting")
         self.issuers.append(issuer)
-        self.running.append(FakeCluster(name, self.folder, next(self._numbers)))
+        self.running.append(FakeCluster(name, self.folder, next(self._numbers), kit=kit))
         return self.running[-1]
 
     def stop(self, cluster: FakeCluster) -> None:
@@ -149,9 +151,10 @@ def put(store: Store, type_: str, id_: str, **outputs: Any) -> Row:
     return row
 
 
-def make_cluster(store: Store, door: Door) -> dict[str, Any]:
+def make_cluster(store: Store, door: Door, version: str = "") -> dict[str, Any]:
     """Make a simulated cluster as the provider does; gives the outputs that change."""
-    row = put(store, CLUSTER, "sim-east", endpoint="https://sim-1", identities=[{"oidcs": [{"issuer": ISSUER}]}])
+    identities = [{"oidcs": [{"issuer": ISSUER}]}]
+    row = put(store, CLUSTER, "sim-east", endpoint="https://sim-1", identities=identities, version=version)
     return back(door, store, row, {"endpoint": "https://sim-1", "name": "east"})
 
 
@@ -436,3 +439,82 @@ def test_the_stand_in_of_a_clouds_program_gives_the_token(
     assert token_program.main([*arguments[:5], "west"], door.record) == 254
     assert "no control plane is kept for a cluster west" in capsys.readouterr().err
     assert token_program.main(["s3", "ls"], door.record) == 252
+
+
+def test_a_cluster_is_of_the_version_that_the_cloud_says(
+    layout: Layout, local: Callable[[], FakeKubernetes], tmp_path: Path
+) -> None:
+    """With programs of its own; without them it is refused, which leaves nothing, and the keeper says what there is."""
+    newer = {"kube-apiserver": tmp_path}
+    kept = Keeper({}, layout, say=lambda _: None, look=lambda minor: newer if minor.name == "1.36" else None)
+    kept._follow = lambda: None
+    door, store = Door(layout.simulated / RECORD), Store(layout.simulated_clouds)
+    with kept:
+        assert door.ask("minors") == {"minors": ["1.34", "1.36"]}
+        make_cluster(store, door, version="1.36")
+        (cluster,) = local().running
+        assert cluster.kit == Kit("1.36", newer)
+        assert door.ask("list")["clusters"][0]["minor"] == "1.36"
+        with store.transaction() as transaction:
+            transaction.delete(transaction.select(type_=CLUSTER)[0])
+        kept.look()
+        with pytest.raises(Refused, match=r"1\.35.*berth doctor --kubernetes 1\.35 --install"):
+            make_cluster(store, door, version="1.35")
+        with store.reading() as transaction:
+            assert transaction.select(type_=CLUSTER) == []
+
+
+def test_a_node_group_that_cannot_be_read_stops_nothing_else(
+    layout: Layout, local: Callable[[], FakeKubernetes]
+) -> None:
+    """It is said once, keeps the nodes it has, and the others follow the cloud; nor does a fault with one cluster."""
+    said: list[str] = []
+    kept = Keeper({}, layout, say=said.append)
+    kept._follow = lambda: None
+    door, store = Door(layout.simulated / RECORD), Store(layout.simulated_clouds)
+    with kept:
+        make_cluster(store, door)
+        good = make_nodes(store, door)
+        bad = put(
+            store,
+            NODE_GROUP,
+            "sim-east:x",
+            clusterName="east",
+            scalingConfig={"desiredSize": 1},
+            instanceTypes=["g6.xlarge"],
+        )
+        assert back(door, store, bad, {}) == {}
+        with store.transaction() as transaction:
+            transaction.update(replace(bad, outputs={**bad.outputs, "instanceTypes": ["p9.huge"]}))
+            transaction.update(replace(good, outputs={**good.outputs, "scalingConfig": {"desiredSize": 1}}))
+        (cluster,) = local().running
+        for _ in range(3):
+            kept.look()
+        assert cluster.api.names("nodes") == {"gpu-0", "x-0"}
+        faults = [each for each in said if "stays as it was" in each]
+        assert len(faults) == 1
+        assert faults[0].startswith("node group x of east stays as it was: no machine type p9.huge of aws")
+        delete(store, bad)
+        kept.look()
+        assert cluster.api.names("nodes") == {"gpu-0"}
+
+
+def test_a_fault_with_one_cluster_stops_no_other(
+    keeper: Keeper, store: Store, door: Door, local: Callable[[], FakeKubernetes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is: the other's nodes follow the cloud."""
+    make_cluster(store, door)
+    west = put(store, CLUSTER, "sim-west", endpoint="https://sim-2", identities=[{"oidcs": [{"issuer": ISSUER}]}])
+    back(door, store, west, {"endpoint": "https://sim-2", "name": "west"})
+    east, other = local().running
+    for first in (east, other):  # whichever is looked at first
+        played: list[str] = []
+
+        def play(api: FakeApi, _: object, broken: FakeCluster = first, played: list[str] = played) -> None:
+            if api is broken.api:
+                raise KeyError("spec")
+            played.append(api.server)
+
+        monkeypatch.setattr(keepers.stand_ins, "play", play)
+        keeper.look()
+        assert played == [each.server for each in (east, other) if each is not first]
