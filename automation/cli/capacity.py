@@ -39,7 +39,10 @@ def capacity(
 
     sinks = show.sinks()
     seen = snapshot_in(snapshot) if snapshot else _present(where, sinks, observation)
-    view = capacity_view(headroom(seen))
+    # A snapshot is a file, whatever run it was made in.
+    view = capacity_view(
+        headroom(seen), simulated=where.simulated and not snapshot, backed=where.backed and not snapshot
+    )
     if sinks.machine:
         sinks.document(view.to_json())
     else:

@@ -149,6 +149,7 @@ def _deployment(subject: str, where: Where, sinks: "Sinks", observation: Seen) -
         namespace, _, name = chosen.partition("/")
         view = explanation_view(make_plan(session, situation, previews=False), namespace, name)
     assert view is not None
+    view = view.model_copy(update={"simulated": where.simulated, "backed": where.backed})
     if sinks.machine:
         sinks.document(view.to_json())
     else:

@@ -73,6 +73,10 @@ def get(
     scope, _, name = name.rpartition("/")
     fleet, cells = _loaded(where, sinks, status=status)
     documents = _found(fleet, chosen, name, namespace or scope)
+    if show.form == "table" and status and where.backed:
+        from automation.render.mark import mark_lines
+
+        sinks.data(mark_lines(backed=True))
     _print(sinks, show.form, documents, cells, single=bool(name) and len(documents) == 1)
     if show.form == "table":
         _talk(sinks, chosen, documents, namespace or scope, where, status=status)

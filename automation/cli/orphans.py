@@ -29,6 +29,7 @@ def orphans(
     from automation.driver.recovery import cross_out
     from automation.driver.recovery import orphans as noted
     from automation.driver.searches import searches
+    from automation.render.mark import mark_lines
     from automation.render.text import Span, line
 
     sinks = show.sinks()
@@ -40,9 +41,10 @@ def orphans(
     if sinks.machine:
         entries = [{"urn": each.urn, "type": each.type, "name": each.name} for each in left]
         commands = [{"region": each.region, "what": each.what, "command": each.command} for each in looks]
-        sinks.document({"apiVersion": API_VERSION, "kind": "Orphans", "orphans": entries, "searches": commands})
+        head = {"apiVersion": API_VERSION, "kind": "Orphans", "simulated": where.simulated, "backed": where.backed}
+        sinks.document({**head, "orphans": entries, "searches": commands})
     else:
-        sinks.data([line(str(each)) for each in left] or [line("No orphans.")])
+        sinks.data([*mark_lines(backed=where.backed), *(map(line, map(str, left)) if left else [line("No orphans.")])])
         for each in looks:
             sinks.data([line(Span(f"To find {each.what} in {each.region}:", "strong")), line(f"  {each.command}")])
     return 0

@@ -26,6 +26,7 @@ def unlock(
     """
     from automation.cli.running import session_for
     from automation.driver.leases import unlock as free_leases
+    from automation.render.mark import mark_lines
     from automation.render.text import line
 
     sinks = show.sinks()
@@ -35,9 +36,9 @@ def unlock(
     if sinks.machine:
         stacks = sorted({str(each.stack) for each in freed})
         holders = [str(each.lease) for each in freed if each.lease]
-        document = {"apiVersion": API_VERSION, "kind": "Unlocked", "stacks": stacks, "holders": holders}
-        sinks.document(document)
+        head = {"apiVersion": API_VERSION, "kind": "Unlocked", "simulated": where.simulated, "backed": where.backed}
+        sinks.document({**head, "stacks": stacks, "holders": holders})
     else:
         said = [f"freed {each.stack}" + (f", which {each.lease} held" if each.lease else "") for each in freed]
-        sinks.data([line(text) for text in said] or [line("No stack is leased.")])
+        sinks.data([*mark_lines(backed=where.backed), *map(line, said or ["No stack is leased."])])
     return 0

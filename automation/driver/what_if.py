@@ -58,6 +58,8 @@ def answer(session: Session, situation: Situation, question: Question) -> tuple[
     then = schedule(snapshot)
     going = {each.id for each in now.leaving}
     view = WhatIfView(
+        simulated=session.workspace.simulated,
+        backed=session.workspace.backed,
         environment=session.workspace.environment,
         assumptions=question.words,
         deployments=tuple(_deployments(now, then)),

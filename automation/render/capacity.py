@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from automation.render.mark import marked
 from automation.render.output_version import API_VERSION
 from automation.render.remedy_view import remedy_view
 from automation.render.text import Column, Line, line, table
@@ -25,12 +26,16 @@ class CapacityView(View):
 
     api_version: Literal["berth.dev/output/v1"] = API_VERSION
     kind: Literal["Capacity"] = "Capacity"
+    simulated: bool = False
+    backed: bool = False
     deployments: tuple[HeadroomView, ...]
 
 
-def capacity_view(found: Iterable[Headroom]) -> CapacityView:
+def capacity_view(found: Iterable[Headroom], *, simulated: bool = False, backed: bool = False) -> CapacityView:
     """Return headroom as it is printed."""
     return CapacityView(
+        simulated=simulated,
+        backed=backed,
         deployments=tuple(
             HeadroomView(
                 deployment=f"{each.namespace}/{each.deployment}",
@@ -40,14 +45,14 @@ def capacity_view(found: Iterable[Headroom]) -> CapacityView:
                 next_replica=remedy_view(each.beyond),
             )
             for each in found
-        )
+        ),
     )
 
 
 def capacity_lines(view: CapacityView, *, width: int) -> list[Line]:
     """Return one row for each deployment."""
     if not view.deployments:
-        return [line("There are no deployments.")]
+        return marked(view, [line("There are no deployments.")])
     columns = [
         Column("DEPLOYMENT"),
         Column("WANTED", drop=1),
@@ -59,4 +64,4 @@ def capacity_lines(view: CapacityView, *, width: int) -> list[Line]:
         (each.deployment, str(each.wanted), str(each.placed), str(each.more), each.next_replica.message)
         for each in view.deployments
     ]
-    return table(columns, rows, width=width)
+    return marked(view, table(columns, rows, width=width))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from automation.render.mark import marked
 from automation.render.plan import (
     explained_lines,
     leaving_lines,
@@ -100,7 +101,7 @@ def explanation_lines(explanation: ExplanationView, *, width: int) -> list[Line]
     lines += _score_lines(explanation, width=width)
     lines += verdict_lines([each.brief for each in explanation.verdicts], width=width)
     lines += next_lines(explanation.next_replica)
-    return [*lines, *(explained_lines() if explanation.verdicts else ())]
+    return marked(explanation, [*lines, *(explained_lines() if explanation.verdicts else ())])
 
 
 def _score_lines(explanation: ExplanationView, *, width: int) -> list[Line]:
@@ -135,7 +136,7 @@ def drift_lines(drift: DriftView) -> list[Line]:
     """Return what changed behind Berth's back."""
     notes = [line(Span("note: ", "dim"), note) for note in drift.notes]
     if not drift.resources:
-        return [*notes, line(Span("No drift.", "ok"), f" {drift.environment} is as the state says.")]
+        return marked(drift, [*notes, line(Span("No drift.", "ok"), f" {drift.environment} is as the state says.")])
     counts: dict[str, int] = {}
     for each in drift.resources:
         counts[each.op] = counts.get(each.op, 0) + 1
@@ -144,7 +145,7 @@ def drift_lines(drift: DriftView) -> list[Line]:
     for each in drift.resources:
         because = f" ({', '.join(each.because)})" if each.because else ""
         lines.append(line("  ", Span(words.get(each.op, each.op), "warn"), f"  {each.type} {each.name}{because}"))
-    return [*notes, *lines, line("The next `berth up` puts it right.")]
+    return marked(drift, [*notes, *lines, line("The next `berth up` puts it right.")])
 
 
 def up_lines(report: UpView, *, width: int) -> list[Line]:
@@ -167,7 +168,7 @@ def up_lines(report: UpView, *, width: int) -> list[Line]:
         failed = sum(len(step.failures) for step in report.steps)
         parts = [part for part in (f"{count(failed, 'part')} failed" if failed else "", short) if part]
         lines.append(line(Span("Not all of it.", "bad"), f" {report.environment}: {', '.join(parts) or 'see above'}."))
-    return lines
+    return marked(report, lines)
 
 
 def failure_lines(failures: Sequence[FailureView]) -> list[Line]:
@@ -186,7 +187,7 @@ def destroyed_lines(report: DestroyedView) -> list[Line]:
     if report.retained:
         lines.append(heading("Left on purpose (deleting them would delete what others keep there)"))
         lines += [line(f"  {each}") for each in report.retained]
-    return [*lines, *(line(Span("note: ", "dim"), note) for note in report.notes)]
+    return marked(report, [*lines, *(line(Span("note: ", "dim"), note) for note in report.notes)])
 
 
 __all__ = [

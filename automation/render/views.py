@@ -330,6 +330,8 @@ class ExplanationView(View):
 
     api_version: Literal["berth.dev/output/v1"] = API_VERSION
     kind: Literal["Explanation"] = "Explanation"
+    simulated: bool = False
+    backed: bool = False
     deployment: str
     wanted: int
     placed: int

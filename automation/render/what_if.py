@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from automation.render.mark import marked
 from automation.render.output_version import API_VERSION
 from automation.render.text import Column, Line, Span, Style, count, heading, line, table
 from automation.render.views import LeavingView, RemedyView, View
@@ -26,6 +27,8 @@ class WhatIfView(View):
 
     api_version: Literal["berth.dev/output/v1"] = API_VERSION
     kind: Literal["WhatIf"] = "WhatIf"
+    simulated: bool = False
+    backed: bool = False
     environment: str
     assumptions: tuple[str, ...]
     deployments: tuple[WhatIfDeploymentView, ...]
@@ -64,7 +67,7 @@ def what_if_lines(view: WhatIfView, *, width: int) -> list[Line]:
             lines.append(line(Span(f"{each.deployment}: {each.message}", "warn")))
             lines += [line(Span("next replica: ", "dim"), each.next_replica.message)] if each.next_replica else []
     moved = f"{count(len(view.new), 'replica')} to build, {len(view.leaving)} to go"
-    return [*lines, line(f"{moved}, beyond what a plan would do now. Nothing was written.")]
+    return marked(view, [*lines, line(f"{moved}, beyond what a plan would do now. Nothing was written.")])
 
 
 def _number(value: int | None) -> str:

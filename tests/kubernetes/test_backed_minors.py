@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 SORTED = "[3, 1].sort()[0] == 1"
-OTHER = next(name for name in reversed(MINORS) if name != MINOR.name)
+OTHER = next(name for name in [*MINORS][::-1] if name != MINOR.name)
 TEMPLATES = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates"
 
 

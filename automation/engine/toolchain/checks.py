@@ -43,7 +43,10 @@ def berth() -> Check:
 
 
 def mode(layout: Layout, *, simulated: bool) -> Check:
-    """Say whether runs are simulated."""
+    """Say whether runs are real, simulated or backed."""
+    if layout.backed:
+        found = f"backed: clouds simulated in {layout.simulated_clouds}, real Kubernetes on this machine"
+        return Check("mode", Status.OK, found)
     if simulated:
         return Check("mode", Status.OK, f"simulated: clouds in {layout.simulated_clouds}, no real one is reached")
     return Check("mode", Status.OK, "real", fix="rehearse with --simulated or BERTH_SIMULATED=1")

@@ -1,15 +1,19 @@
 """The minor of Kubernetes behind a simulated cluster: the one that the cloud says, or none and a way out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from automation.engine.toolchain.kubernetes import Minor
+from automation.cli.backing import backing
+from automation.engine.toolchain.kubernetes import MINORS, Minor
+from automation.engine.toolchain.tool import Tool
 from automation.rehearsal.backing.door import Door, KeeperRefused
 from automation.rehearsal.backing.eks import CLUSTER, NODE_GROUP
-from automation.rehearsal.backing.minors import Kits
+from automation.rehearsal.backing.minors import Kits, Look
 from automation.rehearsal.kubernetes.local import Kit
 from automation.rehearsal.provider.backing import back, refuse_upgrade
 from automation.rehearsal.provider.errors import Refused
@@ -94,3 +98,36 @@ def test_a_control_plane_is_not_upgraded() -> None:
     refuse_upgrade(row(version="1.35"), {"version": "1.35.1"})
     refuse_upgrade(row(version="1.35"), {})
     refuse_upgrade(row(NODE_GROUP, "1.35"), {"version": "1.36"})
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "want"),
+    [((), None, "1.36"), (("1.34",), None, "1.34"), (("1.34", "1.35"), None, "1.35"), (("1.34",), "1.36", "1.36")],
+)
+def test_the_keeper_begins_with_what_is_there(
+    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], asked: str | None, want: str
+) -> None:
+    """With nothing there it gets what clusters have that say nothing; who names a minor gets that."""
+    got: list[str] = []
+    found = SimpleNamespace(path=Path("program"))
+
+    def ensure_tool(tool: Tool, *_: object, **__: object) -> SimpleNamespace:
+        if tool.name == "kube-apiserver":
+            got.append(".".join(tool.version.split(".")[:2]))
+        return found
+
+    def locate_all(tools: Iterable[Tool], _: object) -> Mapping[str, Path] | None:
+        (server,) = [each for each in tools if each.name == "kube-apiserver"]
+        return OTHER if server.version.rpartition(".")[0] in there else None
+
+    def keeper(*_: object, minor: str, look: Look, **__: object) -> AbstractContextManager[SimpleNamespace]:
+        assert minor == want
+        assert [name for name, each in MINORS.items() if look(each)] == list(there)
+        return nullcontext(SimpleNamespace(keep=lambda *_, **__: None, minors=there))
+
+    monkeypatch.setattr("automation.engine.toolchain.ensure.ensure", lambda *_, **__: None)
+    monkeypatch.setattr("automation.engine.toolchain.install.ensure_tool", ensure_tool)
+    monkeypatch.setattr("automation.engine.toolchain.install.locate_all", locate_all)
+    monkeypatch.setattr("automation.rehearsal.backing.keeper.Keeper", keeper)
+    assert backing(kubernetes=asked, quiet=True) == 0
+    assert got == [want]

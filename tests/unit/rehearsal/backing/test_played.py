@@ -93,9 +93,10 @@ def test_the_keeper_says_it_in_full_when_it_is_ready(
     monkeypatch.setattr("automation.engine.toolchain.ensure.ensure", lambda *_, **__: None)
     there = SimpleNamespace(path=Path("program"))
     monkeypatch.setattr("automation.engine.toolchain.install.ensure_tool", lambda *_, **__: there)
-    keeper = nullcontext(SimpleNamespace(keep=keep))
+    keeper = nullcontext(SimpleNamespace(keep=keep, minors=("1.34", "1.36")))
     monkeypatch.setattr("automation.rehearsal.backing.keeper.Keeper", lambda *_, **__: keeper)
     assert backing() == 0
     ready, *said = capsys.readouterr().err.splitlines()
     assert ready.startswith("BACKED: ready")
+    assert ready.endswith("(Kubernetes 1.34, 1.36)")
     assert said[: len(PLAYED) + 1] == list(played_in_full())
