@@ -20,6 +20,7 @@ from automation.driver.refresh import Refresh
 from automation.driver.scope import concerns
 from automation.driver.session import Session
 from automation.driver.shared import News, SharedFacts
+from automation.driver.so_far import SoFar
 from automation.engine.checkpoint import Checkpoint
 from automation.engine.events import ResourceStep
 from automation.engine.failures import failures_by_component
@@ -67,7 +68,16 @@ Announce = Callable[[Step], None]
 
 
 def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
-    """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids."""
+    """Apply every step of ``plan``; raises PolicyViolation before a step that a policy forbids.
+
+    What an error says of the rest is true of the run, not of its last operation alone.
+    """
+    so_far = SoFar()
+    with so_far.told("That changed nothing"):
+        return _apply(session, plan, announce, so_far)
+
+
+def _apply(session: Session, plan: Plan, announce: Announce, so_far: SoFar) -> Report:
     situation = plan.situation
     facts = SharedFacts(session, situation)
     done: list[AppliedStep] = []
@@ -83,9 +93,11 @@ def apply_plan(session: Session, plan: Plan, *, announce: Announce) -> Report:
         applied: list[AppliedStep] = []
         for shard in _order(kind, situation):
             run = _StepRun(session, plan, situation, step, shard, told=news[shard.stack].any)
-            finished = run.apply() if run.concerned else None
+            with so_far.told(f"The step {kind.value} changed nothing in stack {shard.stack}"):
+                finished = run.apply() if run.concerned else None
             if finished is not None:
                 applied.append(finished)
+                so_far.count += len(finished.applied.changed)
         done += applied
         # Where the build could not store where a gateway is by now, nothing is led back to where it was.
         situation = with_moved(_again(session, situation, [each.stack for each in applied]), plan.moved)

@@ -11,6 +11,7 @@ from automation.driver.reading import Situation, read_situation, unmake
 from automation.driver.recovery import repair_all
 from automation.driver.refresh import Refresh
 from automation.driver.session import Session
+from automation.driver.so_far import after_settling
 from automation.driver.target_file import write_target
 
 
@@ -25,7 +26,8 @@ class Prepared:
 
     def require_passed(self) -> None:
         """Raise unless policies and engine let the plan pass."""
-        require_passed(self.plan.previews)
+        with after_settling(self.notes):
+            require_passed(self.plan.previews)
 
 
 def prepare(session: Session, *, refresh: Refresh = Refresh.AUTO, settle: bool = True) -> Prepared:
@@ -36,7 +38,8 @@ def prepare(session: Session, *, refresh: Refresh = Refresh.AUTO, settle: bool =
     else:
         situation = read_situation(session)
     try:
-        plan = make_plan(session, situation, refresh=refresh)
+        with after_settling(notes):
+            plan = make_plan(session, situation, refresh=refresh)
     except BaseException:
         unmake(session, situation)
         raise

@@ -6,6 +6,7 @@ from automation.driver.provisions import require_provisions
 from automation.driver.reading import Situation
 from automation.driver.searches import searches
 from automation.driver.session import Session
+from automation.driver.so_far import SoFar
 from automation.engine.checkpoint import Checkpoint, Resource
 from automation.engine.failures import failures_by_component
 from automation.engine.family import Family, is_cluster
@@ -57,7 +58,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
             help="set `protect: false` in the Environment and run `berth up` first",
         )
     require_provisions(session, situation)
-    deleted = 0
+    so_far = SoFar("deleted")
     retained: list[str] = []
     failures: dict[str, str] = {}
     left: list[str] = []
@@ -65,18 +66,20 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
     for stack, checkpoint in sorted(situation.checkpoints.items(), key=lambda each: bool(each[0].cluster)):
         session.reporter.phase(f"deleting stack {stack}")
         kept = retained_lines(checkpoint)
-        applied = session.runner.destroy(stack, continue_on_error=True, listener=session.reporter.event)
-        deleted += sum(step.deletes for step in applied.steps)
-        if applied.ok:
-            retained += kept
+        with so_far.told(f"Nothing of stack {stack} was deleted"):
+            applied = session.runner.destroy(stack, continue_on_error=True, listener=session.reporter.event)
+            failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
+            if not failures:
+                applied.require_ok()
+        so_far.count += sum(step.deletes for step in applied.steps)
+        if not applied.ok:
+            continue
+        retained += kept
+        with so_far.told(f"Stack {stack} stays, with nothing in it"):
             noted = known_orphans(session.runner, stack)
             left += [str(each) for each in noted]
             if not keep_stacks and not noted:
                 session.runner.remove_stack(stack)
-        else:
-            failures |= failures_by_component(applied.failures, checkpoint, steps=applied.steps)
-            if not failures:
-                applied.require_ok()
     looks = searches(situation.fleet, situation.checkpoints.values(), simulated=session.workspace.simulated)
     silent = situation.unreachable if failures else {}
     advice = [
@@ -84,7 +87,7 @@ def tear_down(session: Session, situation: Situation, *, keep_stacks: bool = Fal
         for name, why in sorted(silent.items())
     ]
     return Teardown(
-        deleted,
+        so_far.count,
         tuple(retained),
         failures,
         tuple(left),
