@@ -3,7 +3,7 @@
 So an error that leaves a run says what the run did before it. Where that is nothing, it is left as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +22,7 @@ class SoFar:
     count: int = 0
 
     @contextmanager
-    def told(self, nothing: str) -> Iterator[None]:
+    def told(self, nothing: str) -> Generator[None]:
         """Let an error say what was done before, and of its own operation ``nothing``, if it says that it did nothing.
 
         ``nothing`` is a sentence without its full stop.
@@ -48,7 +48,7 @@ class SoFar:
 
 
 @contextmanager
-def after_settling(notes: Sequence[str]) -> Iterator[None]:
+def after_settling(notes: Sequence[str]) -> Generator[None]:
     """Let an error not deny what was settled of an earlier run before it, which ``notes`` say."""
     try:
         yield
