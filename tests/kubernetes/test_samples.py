@@ -136,6 +136,7 @@ def test_every_object_of_every_sample_is_accepted(
     }
     for each in own.values():
         server.define(each)
+    assert {"dev", "staging", "prod", "local", sample_objects.WRITTEN} <= samples.keys()
     objects = list(bodies(samples))
     refused = [f"{name}: {why}" for name, body in objects if (why := server.refuses(body))]
     (pools,) = read(PROJECTS)

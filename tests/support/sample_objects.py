@@ -1,18 +1,22 @@
 """The Kubernetes objects of the samples, as the program registers them.
 
-Samples are the environments, the examples that have every field, and the pages of the documentation with models in
-their blocks; these have the platform of ``dev``.
+Samples are the environments, also those of demonstrations and the one that ``berth init`` writes, the examples that
+have every field, and the pages of the documentation with models in their blocks; these have the platform of ``dev``.
 
 The program runs in the small engine, as an update; so nothing is left unknown, and what a secret hides is plain.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import yaml
 
+from automation.cli.main import run
 from components.api.fleet import Fleet
 from components.lock import Lock
 from components.naming import StackName
@@ -20,16 +24,17 @@ from stacks.config import ProgramConfig
 from stacks.program import program
 from stacks.shard import Shard
 from tests.support.mini_engine import Secret, Unknown, run_program
-from tests.support.samples import EDGE_SECRETS, Placed, environment_files, fleet_of, lock_of
+from tests.support.samples import EDGE_SECRETS, ENVIRONMENTS, Placed, environment_files, fleet_of, lock_of
 from tests.unit.docs.pages import Page, pages
 from tests.unit.planning.world import World
 
 Object = dict[str, Any]
 
-ENVIRONMENTS: Final = ("dev", "staging", "prod")
+WRITTEN: Final = "what berth init writes"
 EXAMPLES: Final = "examples of every field"
 
-_EXAMPLES: Final = Path(__file__).parents[2] / "automation" / "cli" / "examples"
+_AUTOMATION: Final = Path(__file__).parents[2] / "automation"
+_EXAMPLES: Final = _AUTOMATION / "cli" / "examples"
 _MODELS: Final = ("ModelDeployment", "ModelCache", "ModelService", "ModelEndpoint")
 _KUBERNETES: Final = "kubernetes:"
 
@@ -52,10 +57,17 @@ def samples() -> dict[str, list[Sample]]:
     """Return the objects of every sample, by its name."""
     examples = {kind: (_EXAMPLES / f"{kind}.fields.yaml").read_text(encoding="utf-8") for kind in _MODELS}
     return {
-        **{name: _objects(*_environment(name)) for name in ENVIRONMENTS},
+        **{folder.name: _objects(*_environment(folder)) for folder in environments()},
+        WRITTEN: _objects(*_written()),
         EXAMPLES: _objects(*_models(examples)),
         **{name: _objects(*_models({"all": text})) for name, text in _pages()},
     }
+
+
+def environments() -> Iterator[Path]:
+    """Yield the folders of the environments that this project comes with."""
+    for root in (ENVIRONMENTS, _AUTOMATION / "rehearsal" / "environments"):
+        yield from (path.parent for path in sorted(root.glob("*/environment.yaml")))
 
 
 def _objects(fleet: Fleet, lock: Lock) -> list[Sample]:
@@ -82,9 +94,17 @@ def _registered(fleet: Fleet, lock: Lock, stack: str, config: ProgramConfig) -> 
             yield Sample(each.name, each.type, _plain(each.inputs))
 
 
-def _environment(name: str) -> tuple[Fleet, Lock]:
-    fleet = fleet_of(environment_files(name), name=name)
+def _environment(folder: Path) -> tuple[Fleet, Lock]:
+    fleet = fleet_of(environment_files(folder.name, folder.parent), name=folder.name)
     return fleet, World(fleet).target()
+
+
+def _written() -> tuple[Fleet, Lock]:
+    """Run ``berth init`` in an empty folder."""
+    with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        assert run(["init", "mine"]) == 0
+        (written,) = Path(folder).rglob("environment.yaml")
+        return _environment(written.parent)
 
 
 def _models(texts: Mapping[str, str]) -> tuple[Fleet, Lock]:
