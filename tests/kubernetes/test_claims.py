@@ -113,19 +113,23 @@ def test_pods_bind_with_devices_of_their_own_and_become_ready(cluster: LocalClus
 
 
 def test_gpus_and_network_interfaces_are_claimed_together(cluster: LocalCluster) -> None:
-    """A claim may tie both to one PCIe root."""
-    both = template("both", request("gpu", "gpu.nvidia.com", 1), request("nic", "efa.networking.k8s.aws", 4))
+    """A claim may tie both to one PCIe root, where it is known which devices share one, and nowhere else."""
+    cluster.join("n4", machine("aws", "p4d.24xlarge"), labels={Label.POOL: "a100"})
+    both = template("both", request("gpu", "gpu.nvidia.com", 2), request("nic", "efa.networking.k8s.aws", 1))
     both["spec"]["spec"]["devices"]["constraints"] = [{"matchAttribute": "resource.kubernetes.io/pcieRoot"}]
     cluster.api.create(TEMPLATES, both)
-    cluster.api.create(PODS, pod("gang", "both"))
-    assert soon(lambda: bool(where(cluster, "gang")), seconds=60)
-    found = [device for _, device in allocated(cluster, "gang")]
-    assert sorted(device.partition("-")[0] for device in found) == ["efa", "efa", "efa", "efa", "gpu"]
-    (gpu,) = [int(device.removeprefix("gpu-")) for device in found if device.startswith("gpu-")]
-    assert sorted(device for device in found if device.startswith("efa-")) == sorted(
-        f"efa-{4 * gpu + index}" for index in range(4)
-    )
-    cluster.api.delete(f"{PODS}/gang")
+    known = pod("known", "both")
+    known["spec"]["nodeSelector"] = {Label.POOL.value: "a100"}
+    cluster.api.create(PODS, known)
+    cluster.api.create(PODS, pod("unknown", "both"))
+    assert soon(lambda: bool(where(cluster, "known")), seconds=60)
+    found = [device for _, device in allocated(cluster, "known")]
+    (nic,) = [int(device.removeprefix("efa-")) for device in found if device.startswith("efa-")]
+    assert sorted(found) == [f"efa-{nic}", f"gpu-{2 * nic}", f"gpu-{2 * nic + 1}"]
+    assert soon(lambda: "cannot allocate all claims" in refusal(cluster, "unknown"), seconds=60)
+    for name in ("known", "unknown"):
+        cluster.api.delete(f"{PODS}/{name}")
+    cluster.api.delete("/api/v1/nodes/n4")
 
 
 def test_a_selector_that_reads_a_missing_attribute_stops_its_pod(cluster: LocalCluster) -> None:

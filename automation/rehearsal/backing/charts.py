@@ -14,15 +14,15 @@ from typing import Any, Final
 
 from automation.rehearsal.kubernetes.api import Api, ApiError
 from automation.rehearsal.kubernetes.definitions import definitions
-from automation.rehearsal.kubernetes.nodes import EFA_CLASS, GPU_DRIVER, Object, device_classes
+from automation.rehearsal.kubernetes.nodes import EFA_DRIVER, GPU_DRIVER, Object, device_classes
 from components.errors import TimedOut
 
 GPU_CHART: Final = "dra-driver-nvidia-gpu"
 EFA_CHART: Final = "aws-dranet"
 GANG_CHART: Final = "lws"
 
-_CLASSES: Final[Mapping[str, str]] = {GPU_CHART: GPU_DRIVER, EFA_CHART: EFA_CLASS}
-"""The DeviceClass that a driver's chart installs."""
+_DRIVERS: Final[Mapping[str, str]] = {GPU_CHART: GPU_DRIVER, EFA_CHART: EFA_DRIVER}
+"""The driver of devices that a chart installs, with its DeviceClasses."""
 
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _SECONDS_TO_SERVE: Final = 60.0
@@ -46,9 +46,8 @@ def install(api: Api, release: Mapping[str, Any], *, run: Callable[[str], None] 
         ensure(api, _DEFINITIONS, each)
     _await(lambda: all(map(_is_served, (api.get(f"{_DEFINITIONS}/{each['metadata']['name']}") for each in made))))
     run(chart)
-    for each in device_classes():
-        if each["metadata"]["name"] == _CLASSES.get(chart):
-            ensure(api, "/apis/resource.k8s.io/v1/deviceclasses", each)
+    for each in device_classes(_DRIVERS[chart]) if chart in _DRIVERS else ():
+        ensure(api, "/apis/resource.k8s.io/v1/deviceclasses", each)
     known = find(api, namespace, str(release["name"]))
     revision = int(known["revision"]) + 1 if known else 1
     body = _secret({**release, "revision": revision})

@@ -75,7 +75,7 @@ class LocalCluster:
         return self.files.kubeconfig
 
     def install_device_classes(self) -> None:
-        """Create what the charts of the DRA drivers would."""
+        """Create the DeviceClasses that the charts of the DRA drivers would."""
         for each in device_classes():
             self.api.create("/apis/resource.k8s.io/v1/deviceclasses", each)
 

@@ -48,6 +48,11 @@ _ARM: Final = frozenset({"GB200", "GB300"})
 """Accelerators that come with NVIDIA's own Arm processor."""
 
 
+_PCIE_ROOTS: Final[Mapping[tuple[str, str], int]] = MappingProxyType({("aws", "p4d.24xlarge"): 4})
+"""By cloud and machine type. AWS shows a p4d's four roots, each with two GPUs and one EFA interface. The virtual
+machines of Azure publish none; of all others it is not known which devices share one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """One machine type, and for Nebius one preset of it."""
@@ -76,9 +81,9 @@ class Machine:
         return "arm64" if self.accelerator in _ARM else "amd64"
 
     @property
-    def publishes_pcie_root(self) -> bool:
-        """Whether devices carry ``resource.kubernetes.io/pcieRoot``: the virtual machines of Azure have none."""
-        return self.cloud != "azure"
+    def pcie_roots(self) -> int:
+        """How many PCIe roots its devices are known to share evenly; 0 where nobody has published it."""
+        return _PCIE_ROOTS.get((self.cloud, self.name), 0)
 
 
 @functools.cache

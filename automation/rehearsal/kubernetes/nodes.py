@@ -1,11 +1,14 @@
 """Nodes and what DRA drivers publish of them: the objects that make a control plane see a machine. PURE.
 
-Objects are plain dictionaries as the API takes them. Attributes whose values are not known from a published slice are
-left out rather than made up. Sources: the NVIDIA DRA driver (kubernetes-sigs/dra-driver-nvidia-gpu at 95932046,
-2026-08-07), and dranet for EFA (kubernetes-sigs/dranet at f258477).
+Objects are plain dictionaries as the API takes them. Sources: the NVIDIA DRA driver
+(kubernetes-sigs/dra-driver-nvidia-gpu at 95932046, 2026-08-07), and dranet for EFA (kubernetes-sigs/dranet at f258477).
 
-Limit: how devices share PCIe roots is sourced for p4d only (four roots, each with two GPUs and one EFA interface);
-other machines share them as evenly. Nodes reserve nothing for the system: allocatable is the whole machine.
+What tells devices apart or comes with an installation has to be something, and is made up: the ``uuid`` is a hash of
+node and number, PCI addresses count the devices of a machine, and every node has the same driver. Other attributes are
+left out where their values are not known, so that nothing binds by a fact that was made up: ``pcieRoot`` of all
+machines but those in ``machines``, and what drivers publish beside (``brand``, ``numaNode``, ``addressingMode``).
+
+Limit: nodes reserve nothing for the system: allocatable is the whole machine.
 """
 
 import hashlib
@@ -30,19 +33,32 @@ _PODS: Final = 110
 _API: Final = "resource.k8s.io/v1"
 
 
-def device_classes() -> tuple[Object, ...]:
-    """Give the classes that the drivers' charts install."""
-    gpu = f"device.driver == '{GPU_DRIVER}' && device.attributes['{GPU_DRIVER}'].type == 'gpu'"
-    efa = f"device.driver == '{EFA_DRIVER}' && device.attributes['{EFA_DRIVER}'].pciDevice == '{EFA_PRODUCT}'"
-    return tuple(
-        {
-            "apiVersion": _API,
-            "kind": "DeviceClass",
-            "metadata": {"name": name},
-            "spec": {"selectors": [{"cel": {"expression": expression}}]},
-        }
-        for name, expression in ((GPU_DRIVER, gpu), (EFA_CLASS, efa))
-    )
+def device_classes(driver: str = "") -> tuple[Object, ...]:
+    """Give the classes that the drivers' charts install, as Berth installs them, or those of one driver.
+
+    NVIDIA's chart has two more for ComputeDomains, which Berth's values leave out. No machine here has devices of the
+    classes for parts of GPUs and for virtual machines.
+    """
+    return tuple(_class(name, of, *taken) for name, of, *taken in _CLASSES if driver in {"", of})
+
+
+def _class(name: str, driver: str, attribute: str, value: str) -> Object:
+    expression = f"device.driver == '{driver}' && device.attributes['{driver}'].{attribute} == '{value}'"
+    return {
+        "apiVersion": _API,
+        "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
+
+
+_CLASSES: Final = (
+    (GPU_DRIVER, GPU_DRIVER, "type", "gpu"),
+    ("mig.nvidia.com", GPU_DRIVER, "type", "mig"),
+    ("vfio.gpu.nvidia.com", GPU_DRIVER, "type", "vfio"),
+    (EFA_CLASS, EFA_DRIVER, "pciDevice", EFA_PRODUCT),
+)
+"""Name, driver, and the attribute by which the class takes devices."""
 
 
 def node(
@@ -143,35 +159,36 @@ def _gpu(node_name: str, machine: Machine, index: int) -> Object:
             "cudaComputeCapability": {"version": gpu.compute},
             "driverVersion": {"version": _DRIVER_VERSION},
             "cudaDriverVersion": {"version": _CUDA_VERSION},
-            **_place(machine, index, of=machine.gpus, slot=0),
+            "resource.kubernetes.io/pciBusID": {"string": _address(index)},
+            **_root(machine, index, of=machine.gpus),
         },
         "capacity": {"memory": {"value": machine.memory}},
     }
 
 
 def _efa(machine: Machine, index: int) -> Object:
-    place = _place(machine, index, of=machine.efa, slot=1)
-    address = place.pop("resource.kubernetes.io/pciBusID")
     return {
         "name": f"efa-{index}",
         "attributes": {
             "pciDevice": {"string": EFA_PRODUCT},
-            "pciAddress": address,
+            "pciAddress": {"string": _address(machine.gpus + index)},
             "rdma": {"bool": True},
             "virtual": {"bool": False},
-            **place,
+            **_root(machine, index, of=machine.efa),
         },
     }
 
 
-def _place(machine: Machine, index: int, *, of: int, slot: int) -> Object:
-    """Spread ``of`` devices over the machine's PCIe roots, which GPUs and network interfaces share."""
-    roots = min(machine.gpus, machine.efa) or machine.gpus
-    root = index * roots // of
-    place = {"resource.kubernetes.io/pciBusID": {"string": f"0000:{root + 1:02x}:{slot:02x}.{index % 8}"}}
-    if machine.publishes_pcie_root:
-        place["resource.kubernetes.io/pcieRoot"] = {"string": f"pci0000:{root + 1:02x}"}
-    return place
+def _address(number: int) -> str:
+    """Give a device of a machine an address of its own, by its number among all of them."""
+    return f"0000:{number + 1:02x}:00.0"
+
+
+def _root(machine: Machine, index: int, *, of: int) -> Object:
+    """Spread ``of`` devices over the machine's PCIe roots, which GPUs and interfaces share, where they are known."""
+    if not machine.pcie_roots:
+        return {}
+    return {"resource.kubernetes.io/pcieRoot": {"string": f"pci0000:{index * machine.pcie_roots // of + 1:02x}"}}
 
 
 def _uuid(node_name: str, index: int) -> uuid.UUID:

@@ -184,10 +184,12 @@ def test_devices_are_published_when_their_driver_is_installed() -> None:
     install(api, "oci://registry.test/charts/dra-driver-nvidia-gpu", namespace="drivers")
     play(api, n=P5)
     assert api.names("resourceslices") == {"n-gpu.nvidia.com"}
+    assert "efa.networking.k8s.aws" not in api.names("deviceclasses")
     install(api, "aws-dranet", namespace="kube-system")
     play(api, n=P5)
     assert api.names("resourceslices") == {"n-gpu.nvidia.com", "n-dra.net"}
-    assert api.names("deviceclasses") == {"gpu.nvidia.com", "efa.networking.k8s.aws"}
+    classes = {"gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com"}
+    assert api.names("deviceclasses") == classes | {"efa.networking.k8s.aws"}
 
 
 def test_a_node_that_was_lost_is_nothing_to_the_others() -> None:
