@@ -108,6 +108,7 @@ def test_a_node_group_becomes_nodes_with_devices_and_goes(
     identifier, outputs = aws.create(NODES, "gpu", inputs)
     assert names(api, NODES_API) == {"gpu-0", "gpu-1"}
     (node,) = (each for each in api.items(NODES_API) if each["metadata"]["name"] == "gpu-0")
+    assert node["status"]["nodeInfo"]["kubeletVersion"] == api.get("/version")["gitVersion"]
     assert node["spec"]["taints"] == [{**TAINT, "effect": "NoSchedule"}]
     assert names(api, SLICES) == set()
     release = {"name": "d", "namespace": "drivers", "chart": "dra-driver-nvidia-gpu", "createNamespace": True}

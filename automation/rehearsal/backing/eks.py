@@ -36,13 +36,15 @@ class Group:
     count: int
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...]
+    kubelet: str = ""
+    """The version that its nodes say."""
 
     def nodes(self) -> dict[str, Object]:
         """Give its nodes by name."""
         return {name: self._node(name) for name in (f"{self.name}-{index}" for index in range(self.count))}
 
     def _node(self, name: str) -> Object:
-        made = node(name, self.machine, labels=self.labels, tainted=False)
+        made = node(name, self.machine, labels=self.labels, tainted=False, kubelet=self.kubelet)
         made["spec"] = {"taints": [dict(taint) for taint in self.taints], "providerID": f"sim-aws:///{name}"}
         return made
 

@@ -21,7 +21,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
@@ -310,6 +310,7 @@ class Keeper:
 
     def _settle_group(self, kept: _Kept, wanted: Group) -> None:
         """Make a group's nodes what they should be; a node that changes is another node."""
+        wanted = replace(wanted, kubelet=kept.local.version)
         with kept.settling:
             known = kept.groups.get(wanted.name)
             if known != wanted:

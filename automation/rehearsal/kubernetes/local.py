@@ -58,6 +58,8 @@ class LocalCluster:
     token: str = field(repr=False)
     """What its administrator shows."""
     kit: Kit = field(repr=False)
+    version: str
+    """What its API server says it is, such as ``v1.34.4``; the kubelets of its nodes say the same."""
     pids: dict[str, int] = field(default_factory=dict)
     commands: dict[str, list[str]] = field(default_factory=dict)
     """How its programs were started."""
@@ -83,8 +85,7 @@ class LocalCluster:
         self, name: str, machine: Machine, *, labels: Mapping[str, str] | None = None, tainted: bool = True
     ) -> Object:
         """Add a node that looks like a machine, with the slices its drivers would publish."""
-        kubelet = str(self.api.get("/version")["gitVersion"])
-        made = node(name, machine, labels=labels, tainted=tainted, kubelet=kubelet)
+        made = node(name, machine, labels=labels, tainted=tainted, kubelet=self.version)
         joined = self.api.create("/api/v1/nodes", made)
         for each in resource_slices(joined, machine):
             self.api.create("/apis/resource.k8s.io/v1/resourceslices", each)
@@ -165,13 +166,14 @@ class LocalKubernetes:
             api = Api(f"https://{port.address}", authority=files.certificate, token=token)
             undo.callback(api.close)
             self._await(server, pids[_API_SERVER], api.is_ready, deadline, minor=kit.minor)
+            version = str(api.get("/version")["gitVersion"])
             write_whole(files.kubeconfig, _kubeconfig(name, api.server, files, token).encode(), mode=0o600)
             commands = {_API_SERVER: argv}
             for client, command in _CLIENTS.items():
                 commands[client] = command(kit.programs[client], files)
                 pids[client] = self._warden.start(f"{unique}/{client}", commands[client])
             undo.pop_all()
-        cluster = LocalCluster(name, files, port, api, token, kit=kit, pids=pids, commands=commands)
+        cluster = LocalCluster(name, files, port, api, token, kit, version, pids, commands)
         self._clusters.append(cluster)
         return cluster
 

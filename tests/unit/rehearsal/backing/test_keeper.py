@@ -44,6 +44,7 @@ class FakeCluster:
     kit: Kit | None = None
     pids: dict[str, int] = field(default_factory=dict)
     token: str = "t-1"
+    version: str = "v1.34.4"
 
     def __post_init__(self) -> None:
         """Write what a real one writes."""
