@@ -5,12 +5,13 @@ processes that belong to others, nothing is known.
 """
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from automation.demonstration.meanwhile import meanwhile
 
 _PROC: Final = Path("/proc")
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
@@ -32,19 +33,8 @@ class Memory:
     @contextmanager
     def measuring(self) -> Generator[None]:
         """Look once a second while the block runs."""
-        done = threading.Event()
-
-        def look() -> None:
-            while not done.wait(_SECONDS_BETWEEN_LOOKS):
-                self.look()
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
+        with meanwhile(self.look, every=_SECONDS_BETWEEN_LOOKS):
             yield
-        finally:
-            done.set()
-            thread.join()
 
     def look(self) -> None:
         """Sum what is there now."""

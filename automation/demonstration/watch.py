@@ -1,11 +1,11 @@
 """Looking at pods again and again while something runs: who was there, who came and who went, and when."""
 
-import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+from automation.demonstration.meanwhile import meanwhile
 from automation.demonstration.pods import Pod
 from automation.rehearsal.kubernetes.api import ApiError
 from components.errors import DriverError
@@ -44,19 +44,8 @@ class Watch:
         self._look(patient=False)
         self.before = tuple(self._known.values())
         self.came.clear()
-        done = threading.Event()
-
-        def look() -> None:
-            while not done.wait(_SECONDS_BETWEEN_LOOKS):
-                self._look(patient=True)
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
+        with meanwhile(lambda: self._look(patient=True), every=_SECONDS_BETWEEN_LOOKS):
             yield
-        finally:
-            done.set()
-            thread.join()
         self._look(patient=False)
 
     def _look(self, *, patient: bool) -> None:
