@@ -6,7 +6,6 @@ plane that runs stays what it is.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from automation.driver.session import Session
 from automation.rehearsal.backing.door import RECORD, Door, KeeperRefused, NotKept
@@ -14,7 +13,6 @@ from automation.rehearsal.backing.minors import lacking, remedy
 from automation.scheduling.existing import Existing
 from components.api.fleet import Fleet
 from components.api.inference_cluster import InferenceCluster
-from components.api.nodes import written
 from components.checks.versions import minor_words
 from components.errors import ConfigError, Problem, UsageError
 
@@ -42,8 +40,7 @@ def minor_problems(fleet: Fleet, existing: Existing, kept: Collection[str]) -> I
             continue
         known = existing.clusters.get(name)
         running = minor_words(known.kubernetes_version) if known else ""
-        says = "says" if manifest.says_version else "says nothing, which means"
-        stands = f"the manifest of cluster {name} {says} Kubernetes {wanted}"
+        stands = f"the manifest of cluster {name} {manifest.version_verb} Kubernetes {wanted}"
         problem = None
         if running and running != wanted:
             problem = Problem(
@@ -61,7 +58,7 @@ def minor_problems(fleet: Fleet, existing: Existing, kept: Collection[str]) -> I
                 help=remedy(wanted, kept),
             )
         if problem:
-            yield _placed(fleet, name, problem)
+            yield fleet.at_cluster_field(name, manifest.version_path, problem)
 
 
 def _is_asked(session: Session, fleet: Fleet) -> bool:
@@ -81,9 +78,3 @@ def _kept(session: Session) -> Collection[str]:
             consequence="Nothing was changed.",
             help="end `berth backing` where it runs (Ctrl-C), and start it again",
         ) from error
-
-
-def _placed(fleet: Fleet, name: str, problem: Problem) -> Problem:
-    path = fleet.clusters[name].version_path
-    place = fleet.cluster_field(name, path)
-    return replace(problem, file=place.file, line=place.line, column=place.column, path=written(path), text=place.text)

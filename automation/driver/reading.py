@@ -20,7 +20,6 @@ from automation.scheduling.existing import Existing
 from components.api.environment import Environment
 from components.api.fleet import Fleet
 from components.api.inference_cluster import SOURCE_PATH
-from components.api.nodes import written
 from components.errors import ConfigError, LockError, MixedState, NewerLock, Problem, StackNotFound
 from components.lock import Lock
 from components.naming import StackName
@@ -269,20 +268,13 @@ def refuse_other_source(fleet: Fleet, existing: Existing) -> None:
         manifest = fleet.clusters.get(name)
         if manifest is None or manifest.spec.lost or cluster.source in {"", manifest.source}:
             continue
-        place = fleet.cluster_field(name, SOURCE_PATH)
-        problems.append(
-            Problem(
-                "source-changed",
-                f"cluster {name} exists with source {cluster.source}, and its manifest says {manifest.source}",
-                place.file,
-                place.line,
-                place.column,
-                path=written(SOURCE_PATH),
-                text=place.text,
-                help=f"take the change back; add the other cluster under a name of its own, and mark {name}"
-                " `removing: true` (apiVersion berth.dev/v1alpha1)",
-            )
+        changed = Problem(
+            "source-changed",
+            f"cluster {name} exists with source {cluster.source}, and its manifest says {manifest.source}",
+            help=f"take the change back; add the other cluster under a name of its own, and mark {name}"
+            " `removing: true` (apiVersion berth.dev/v1alpha1)",
         )
+        problems.append(fleet.at_cluster_field(name, SOURCE_PATH, changed))
     if problems:
         raise ConfigError(problems)
 

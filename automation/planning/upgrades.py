@@ -7,12 +7,10 @@ alone, and so is a cluster that Berth did not make: nothing is planned for its v
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from automation.scheduling.existing import Existing
 from automation.scheduling.snapshot import Version
 from components.api.fleet import Fleet
-from components.api.nodes import written
 from components.checks.versions import NODES_BEHIND, minor_words, minors_between, with_minor
 from components.errors import Problem
 
@@ -36,12 +34,13 @@ def version_problems_of(fleet: Fleet, name: str, running: Version, pools: Mappin
 
     ``pools`` are the versions of the nodes of its pools.
     """
-    wanted = fleet.clusters[name].kubernetes_version
+    manifest = fleet.clusters[name]
+    wanted = manifest.kubernetes_version
     step = minors_between(running.text, wanted)
     if step is None or step == 0:
         return
     now, asked, newer = minor_words(running.text), minor_words(wanted), with_minor(running.text, 1)
-    stands = f"cluster {name} runs Kubernetes {_words(running)}, and its manifest {_says(fleet, name)} {asked}"
+    stands = f"cluster {name} runs Kubernetes {_words(running)}, and its manifest {manifest.version_verb} {asked}"
     if step < 0:
         back = Problem(
             "kubernetes-downgrade",
@@ -50,7 +49,7 @@ def version_problems_of(fleet: Fleet, name: str, running: Version, pools: Mappin
             help=f'write `kubernetesVersion: "{now}"`; for an older one add a cluster under another name, and mark'
             f" {name} `removing: true` (apiVersion berth.dev/v1alpha1)",
         )
-        yield _placed(fleet, name, back)
+        yield fleet.at_cluster_field(name, manifest.version_path, back)
     elif step > 1:
         skipping = Problem(
             "kubernetes-skips-minor",
@@ -58,9 +57,10 @@ def version_problems_of(fleet: Fleet, name: str, running: Version, pools: Mappin
             allowed=f"{now} or {newer}",
             help=f'write `kubernetesVersion: "{newer}"` and run `berth up`, then the next',
         )
-        yield _placed(fleet, name, skipping)
+        yield fleet.at_cluster_field(name, manifest.version_path, skipping)
     else:
-        yield from (_placed(fleet, name, each) for each in _left_behind(name, asked, pools))
+        for behind in _left_behind(name, asked, pools):
+            yield fleet.at_cluster_field(name, manifest.version_path, behind)
 
 
 def _left_behind(name: str, asked: str, pools: Mapping[str, str]) -> Iterator[Problem]:
@@ -85,14 +85,3 @@ def _is_planned(fleet: Fleet, name: str, source: str) -> bool:
 
 def _words(running: Version) -> str:
     return str(Version(minor_words(running.text), running.seen))
-
-
-def _says(fleet: Fleet, name: str) -> str:
-    return "says" if fleet.clusters[name].says_version else "says nothing, which means"
-
-
-def _placed(fleet: Fleet, name: str, problem: Problem) -> Problem:
-    """Return a problem with the place of the version in the manifest of a cluster."""
-    path = fleet.clusters[name].version_path
-    place = fleet.cluster_field(name, path)
-    return replace(problem, file=place.file, line=place.line, column=place.column, path=written(path), text=place.text)

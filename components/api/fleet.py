@@ -6,7 +6,7 @@ nothing; the apiVersion is left out, because it only says which fields may be wr
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.api.base import Document
@@ -25,6 +25,7 @@ from components.api.nodes import written
 from components.api.secrets import SecretUse
 from components.api.selector_use import SelectorUse
 from components.canonical import digest
+from components.errors import Problem
 
 Key = tuple[str, str]
 
@@ -62,6 +63,13 @@ class Fleet:
     def cluster_field(self, name: str, path: Sequence[str]) -> Location:
         """Return where a field of a cluster's manifest stands, or the deepest thing of it that exists."""
         return self.cluster_fields.get((name, written(path))) or self.place(InferenceCluster.__name__, name)
+
+    def at_cluster_field(self, name: str, path: Sequence[str], problem: Problem) -> Problem:
+        """Return a problem with the place of a field of a cluster's manifest."""
+        place = self.cluster_field(name, path)
+        return replace(
+            problem, file=place.file, line=place.line, column=place.column, path=written(path), text=place.text
+        )
 
     @property
     def device_names(self) -> DeviceNames:

@@ -162,9 +162,10 @@ class InferenceCluster(Manifest):
         return self.spec.cluster.block.kubernetes_version or ""
 
     @property
-    def says_version(self) -> bool:
-        """Whether the version is written, and no default."""
-        return "kubernetes_version" in self.spec.cluster.block.model_fields_set
+    def version_verb(self) -> str:
+        """How a sentence leads from the manifest to its version, which may be the default."""
+        is_written = "kubernetes_version" in self.spec.cluster.block.model_fields_set
+        return "says" if is_written else "says nothing, which means"
 
     @property
     def version_path(self) -> tuple[str, ...]:

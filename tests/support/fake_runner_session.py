@@ -26,6 +26,7 @@ from automation.engine.toolchain.layout import Layout
 from automation.observe.reachability import Reachability
 from automation.planning.step import Step
 from automation.scheduling.existing import Existing
+from components.errors import ConfigError, Problem
 from components.naming import StackName
 from tests.support.environment_folder import EnvironmentFolder
 from tests.support.fake_runner import FakeRunner
@@ -164,6 +165,17 @@ class FakeDriver(EnvironmentFolder):
         done = [call for call in self.runner.calls if call.split()[0] in _WORK]
         self.runner.calls.clear()
         return done
+
+    def refused(self) -> Problem:
+        """Return what a run says that is refused with one problem; it asked the engine for nothing."""
+        before = (self.facts(), self.lock())
+        self.does()
+        with pytest.raises(ConfigError) as caught:
+            self.up()
+        assert self.does() == []
+        assert (self.facts(), self.lock()) == before
+        (problem,) = caught.value.problems
+        return problem
 
 
 _WORK = frozenset(

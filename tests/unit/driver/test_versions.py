@@ -12,7 +12,7 @@ from automation.driver.view import plan_view
 from automation.render.plan import plan_lines
 from automation.render.text import plain
 from automation.scheduling.observation import ClusterObservation, Observation
-from components.errors import ConfigError, Problem
+from components.errors import ConfigError
 from tests.support.fake_runner_session import NOW, FakeDriver
 
 FILE = "platform/clusters.yaml"
@@ -38,18 +38,6 @@ def write(driver: FakeDriver, before: str, after: str) -> None:
     driver.edit(FILE, f'kubernetesVersion: "{before}"', f'kubernetesVersion: "{after}"')
 
 
-def refused(driver: FakeDriver) -> Problem:
-    """Return what a run says that is refused with one problem; it asked the engine for nothing."""
-    before = (driver.facts(), driver.lock())
-    driver.does()
-    with pytest.raises(ConfigError) as caught:
-        driver.up()
-    assert driver.does() == []
-    assert (driver.facts(), driver.lock()) == before
-    (problem,) = caught.value.problems
-    return problem
-
-
 def test_an_upgrade_is_planned_with_both_versions(older: FakeDriver) -> None:
     """And counted among what the build does; afterwards nothing is left."""
     write(older, "1.34", "1.35")
@@ -66,7 +54,7 @@ def test_an_upgrade_is_planned_with_both_versions(older: FakeDriver) -> None:
 def test_a_downgrade_is_refused_by_whoever_plans(older: FakeDriver, capsys: pytest.CaptureFixture[str]) -> None:
     """A plan, a run and whoever only places alike; whoever looks or tears down is told and not stopped."""
     write(older, "1.34", "1.33")
-    problem = refused(older)
+    problem = older.refused()
     assert problem.code == "kubernetes-downgrade"
     assert f"/{FILE}:" in problem.where
     assert problem.text[problem.column - 1 :] == '"1.33"'
@@ -81,7 +69,7 @@ def test_a_downgrade_is_refused_by_whoever_plans(older: FakeDriver, capsys: pyte
 def test_a_minor_cannot_be_skipped(older: FakeDriver) -> None:
     """The next one can be had, and then the one after it."""
     write(older, "1.34", "1.36")
-    assert refused(older).code == "kubernetes-skips-minor"
+    assert older.refused().code == "kubernetes-skips-minor"
     write(older, "1.36", "1.35")
     assert older.up().ok
     write(older, "1.35", "1.36")
